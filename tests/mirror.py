@@ -118,6 +118,9 @@ THROUGH: dict[str, str] = {
     "frontends/apis/gaspi/test_queues.py": """
         frontends.options
     """,
+    "frontends/apis/mpi/test_nonblocking.py": """
+        frontends.apis.mpi.pending_collectives frontends.apis.mpi.reductions
+    """,
     "frontends/apis/mpi/test_rules.py": """
         frontends.apis.mpi.epochs frontends.apis.mpi.life
     """,

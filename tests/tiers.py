@@ -179,6 +179,9 @@ SLOW: dict[str, str] = {
     "frontends/apis/test_prototypes.py": """
         every_declaration_is_c
     """,
+    "frontends/apis/test_split_barriers.py": """
+        reductions_that_are_open_at_once/4
+    """,
     "frontends/apis/test_transfers.py": """
         many_elements_cost_what_a_few_do they_mean_what_short_ones_do/4
     """,
@@ -219,6 +222,9 @@ SLOW: dict[str, str] = {
     """,
     "frontends/c/test_moved.py": """
         a_number_that_is_moved_is_known/4
+    """,
+    "frontends/c/test_representation.py": """
+        copies_to_unknown_places/8
     """,
     "frontends/c/test_shown_values.py": """
         where_it_is_not_the_reads_are_events/4

@@ -31,8 +31,9 @@ from pgasrob.stop_points import stop_point
 
 Key = tuple[int | str, ...]
 
-LEAST_DEPTH, MOST_DEPTH = 8, 64
-"""How many messages of one channel may be under way: at first, and at most."""
+LEAST_DEPTH, MOST_DEPTH, WAITS = 8, 64, 128
+"""How many messages of one channel may be under way: at first, and at most; and where so many are, the sender waits
+until there is room as at first."""
 IN_ORDER = 4
 """Collective calls of a group between two barriers have numbers modulo this. A barrier also knows the names of the last
 ones, one less than this."""
@@ -87,84 +88,23 @@ def barrier(steps: Steps, group: Group, collective: str = "") -> None:
     if last:
         collective += f", {number} after {', '.join(last)}"
         steps.note(group.name("order"), (0, ()))
+    _begin_anew(steps, group)
     if group.members == call.everyone or len(group.members) == call.nodes:
-        _heard_from(steps, group)
+        heard_from(steps, group)
         usual = len(group.key) == 2 or (group.members is not EVERYONE and group.key[1:] == group.members)
         steps.do(Barrier(collective if usual else f"{collective} ({' '.join(map(str, group.key[1:]))})"))
         return
     if len(group.members) == 1:
         return
-    _heard_from(steps, group)
+    heard_from(steps, group)
     phase, size = steps.count(group.name(f"barrier.{collective}"), 4), len(group.members)
     root = Const(group.members[0])
-    cell = _cell(call, group, collective, phase & 1)
+    cell = cell_of(call, group, collective, phase & 1)
     begin, end = (size, 0) if phase & 2 else (0, size)
     relation, step = (">", -1) if phase & 2 else ("<", 1)
     steps.do(AwaitAdd(root, cell, relation, Const(max(begin, end) if step > 0 else 0), Const(step)))
     # Those that wait look at the counter where it lies: the last one cannot notify them all at once.
     steps.do(AwaitAdd(root, cell, "==", Const(end), Const(0)))
-
-
-def arrive(steps: Steps, group: Group, collective: str) -> None:
-    """The first half of a split barrier: this rank arrives, and sets its flags for the others.
-
-    The halves of one ``collective`` of the group belong to each other. Every member has two flags for each other one,
-    for even and odd phases, that change between 0 and 1. What a rank does between the halves is ordered with nothing
-    that others do between theirs, which a counter would not give. Where the number of ranks is not known every rank has
-    two flags only, its own ones, and the others look there.
-    """
-    call = steps.call
-    phase = steps.count(group.name(f"arrived.{collective}"), 4)
-    if group.members is EVERYONE:
-        steps.do(Store(_cell(call, group, collective, "flag", phase & 1), Const(0 if phase & 2 else 1)))
-        return
-    for member in group.members:
-        if member != call.rank:
-            cell = _cell(call, group, collective, "flag", phase & 1, call.rank)
-            before, change = (1, -1) if phase & 2 else (0, 1)
-            steps.do(AwaitAdd(Const(member), cell, "==", Const(before), Const(change)))
-
-
-def depart(steps: Steps, group: Group, collective: str) -> None:
-    """The second half of a split barrier: wait until all others have arrived."""
-    _heard_from(steps, group)
-    if group.members is EVERYONE:
-        _await_all(steps, group, collective)
-        return
-    for member in group.members:
-        if member != steps.call.rank:
-            await_arrival(steps, group, collective, member)
-    end_phase(steps, group, collective)
-
-
-def _await_all(steps: Steps, group: Group, collective: str) -> None:
-    """Wait for all ranks, one after the other, this one too."""
-    call, phase = steps.call, steps.count(group.name(f"departed.{collective}"), 4)
-    cell, rank = _cell(call, group, collective, "flag", phase & 1), call.register("rank")
-    each = call.do(
-        AwaitAdd(rank, cell, "==", Const(0 if phase & 2 else 1), Const(0)), Assign(rank, Binary("+", rank, Const(1)))
-    )
-    steps.do(Assign(rank, Const(0)), While(Binary("<", rank, call.count), Block(each), call.span))
-
-
-def await_arrival(steps: Steps, group: Group, collective: str, member: int | Expr) -> None:
-    """Wait until ``member`` has arrived, in the phase that lasts until `end_phase`. Where the number of ranks is not
-    known the member may be an expression, and this rank itself, too."""
-    phase = cast(int, steps.recall(group.name(f"departed.{collective}"), 0))
-    if group.members is EVERYONE:
-        rank = Const(member) if isinstance(member, int) else member
-        own = _cell(steps.call, group, collective, "flag", phase & 1)
-        steps.do(AwaitAdd(rank, own, "==", Const(0 if phase & 2 else 1), Const(0)))
-        return
-    assert isinstance(member, int)
-    cell = _cell(steps.call, group, collective, "flag", phase & 1, member)
-    steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
-
-
-def end_phase(steps: Steps, group: Group, collective: str) -> None:
-    """The end of a phase, in which this rank waits for no more ranks. All ranks must have ended it before the next
-    phase but one."""
-    steps.count(group.name(f"departed.{collective}"), 4)
 
 
 # Exchanges, to which all contribute and for which all wait
@@ -184,11 +124,11 @@ def exchange(
     """
     cell = _exchange(steps, group)
     for index, value in enumerate(values):
-        _lay(steps, cell(index), value)
+        lay(steps, cell(index), value)
     answers = Answers(steps, group, [], steps.call.rank == group.members[0]) if alike else None
     if answers is not None:
         steps.do(*map(Store, answers.cells, answers.given))
-    barrier(steps, group, collective)
+    _meet(steps, group, collective)
     if answers is not None:
         answers.fetch(group.members[0])
     return [_of(steps, rank, cell(index), values[index] if rank == steps.call.rank else None) for rank, index in wanted]
@@ -198,11 +138,13 @@ def _exchange(steps: Steps, group: Group) -> Callable[[int], Expr]:
     """The cells of another exchange, in which the values of each member lie, by their number. There are two sets, for
     even and odd exchanges: a member that lays out exchange k + 2 knows that all have begun k + 1, and so have read what
     they wanted of k."""
-    parity = steps.count(group.name("exchange"), steps.call.slots or 2)
-    return lambda index: _cell(steps.call, group, "value", parity, index)
+    parity = cast(int, steps.recall(group.name("exchange")) or 0)
+    steps.note(group.name("exchange"), (parity + 1) % (steps.call.slots or 2) or None)
+    return lambda index: cell_of(steps.call, group, "value", parity, index)
 
 
-def _lay(steps: Steps, cell: Expr, value: Expr) -> None:
+def lay(steps: Steps, cell: Expr, value: Expr) -> None:
+    """Lay out ``value`` in ``cell``, one of a collective's own."""
     steps.call.lays(cell, value)
     steps.do(Store(cell, value))
 
@@ -250,14 +192,14 @@ def reduced(
     What comes of unknown values is one unknown value for all: the first member draws it, and the others fetch that.
     """
     call, cells = steps.call, [*map(_exchange(steps, group), range(len(own)))]
-    drawn = _drawn(steps, cells, types, width)
+    drawn = drawn_in(steps, cells, types, width)
     first = group.members[0]
     for cell, value, unknown in zip(cells, own, drawn, strict=True):
         if unknown is None or call.rank == first:
-            _lay(steps, cell, value if unknown is None else unknown)
+            lay(steps, cell, value if unknown is None else unknown)
     answers = Answers(steps, group, drawn, call.rank == first)
     steps.do(*map(Store, answers.cells, answers.given))
-    barrier(steps, group, collective)
+    _meet(steps, group, collective)
     answers.fetch(first)
     result: list[Expr] = []
     for begin in range(0, len(own), width):
@@ -284,8 +226,8 @@ class Answers:
     @property
     def cells(self) -> list[Expr]:
         call = self.steps.call
-        parity = (cast(int, self.steps.recall(self.group.name("exchange"), 0)) - 1) % (call.slots or 2)
-        return [_cell(call, self.group, "answer", parity, index) for index in range(len(self.asked))]
+        parity = (cast(int, self.steps.recall(self.group.name("exchange")) or 0) - 1) % (call.slots or 2)
+        return [cell_of(call, self.group, "answer", parity, index) for index in range(len(self.asked))]
 
     def fetch(self, giver: int) -> None:
         """Get what ``giver`` has answered, if this rank has not."""
@@ -299,7 +241,7 @@ class Answers:
         self.steps.brought = Bringing(self.name, tuple(zip(self.asked, answers, strict=True)), tuple(values))
 
 
-def _drawn(steps: Steps, cells: Sequence[Expr], types: Sequence[CType], width: int) -> list[Expr | None]:
+def drawn_in(steps: Steps, cells: Sequence[Expr], types: Sequence[CType], width: int) -> list[Expr | None]:
     """An unknown value for each cell that may hold one, and for the others of each ``width`` of them."""
     found = [steps.call.unknown_in([cell], type) for cell, type in zip(cells, types, strict=True)]
     for begin in range(0, len(cells), width):
@@ -315,10 +257,10 @@ def _reduced_by_all(
     """The values ``own`` of all ranks combined, where the number of ranks is not known: a rank fetches the values of
     all in a loop, its own too. Of unknown values it fetches what rank 0 has drawn."""
     call, cells = steps.call, [*map(_exchange(steps, group), range(len(own)))]
-    drawn = _drawn(steps, cells, types, 1)
+    drawn = drawn_in(steps, cells, types, 1)
     for cell, value, unknown in zip(cells, own, drawn, strict=True):
         steps.do(Store(cell, value if unknown is None else unknown))
-    barrier(steps, group, collective)
+    _meet(steps, group, collective)
     if any(isinstance(type, Floating) for type in types) and operation in ("sum", "prod"):
         call.rests_on(Kind.REDUCTION_ORDER, call.name)
     totals: list[Expr] = []
@@ -372,6 +314,7 @@ def send(
     *,
     until_received: bool = False,
     collective: bool = False,
+    group: Group | None = None,
 ) -> None:
     """Send ``values`` over ``channel``, whose members are the sender, this rank, and the receiver, which has to expect
     the same ``number``.
@@ -380,41 +323,56 @@ def send(
     have been received (``until_received``). To wait for room would order the sender after the receiver, which no
     specification promises. So there is room for twice as many messages as the sender sends without hearing from the
     receiver (`_ahead`), and where that is not enough, 1 / 0 is a fault. ``collective``: every message of the channel
-    has as many values, so that what lies there is what the sender has laid out.
+    has as many values, so that what lies there is what the sender has laid out. ``group``: of which it is a blocking
+    collective, if it is one; of these a rank may make any number before another one follows, so that in the end it does
+    wait for room (`Kind.BOUNDED_LEAD`).
     """
     call = steps.call
-    depth = (call.slots if collective else None) or _deepened(steps, channel)
-    slot = steps.count(channel.name("sent"), depth)
-    full, taken = _cell(call, channel, "full", slot), call.register(f"of_{depth}_messages_under_way")
-    steps.do(Load(taken, full))
+    depth, waits = _deepened(steps, channel, may_wait=group is not None)
+    depth = (call.slots if collective else None) or depth
+    slot = _turn(steps, group, channel, "sent", depth)
+    full = cell_of(call, channel, "full", slot)
+    filled: Expr = Const(1 + number)
+    if waits:
+        call.rests_on(Kind.BOUNDED_LEAD, call.name)
+        steps.do(Await(full, "==", Const(0)))
+    else:
+        taken = call.register(f"of_{depth}_messages_under_way")
+        steps.do(Load(taken, full))
+        filled = Binary("/", filled, Binary("==", taken, Const(0)))
     for index, value in enumerate(values):
-        cell = _cell(call, channel, "message", slot, index)
+        cell = cell_of(call, channel, "message", slot, index)
         if collective:
             call.lays(cell, value)
         steps.do(Store(cell, value))
-    steps.do(Store(full, Binary("/", Const(1 + number), Binary("==", taken, Const(0)))))
+    steps.do(Store(full, filled))
     if until_received:
         steps.do(Await(full, "==", Const(0)))
-        steps.note(_ahead(channel, channel.members[1]), 0)
+        steps.note(_ahead(channel, channel.members[1]), None)
 
 
-def _depth(call: Call, channel: Group) -> int:
-    """How many messages there is room for, which the sender publishes."""
+def _depth(call: Call, channel: Group) -> tuple[int, bool]:
+    """How many messages there is room for, and whether the sender waits for room, which it publishes."""
     depth = call.published(channel.members[0], channel.name("depth"))
-    return depth if isinstance(depth, int) else LEAST_DEPTH
+    if not isinstance(depth, int):
+        return LEAST_DEPTH, False
+    return (LEAST_DEPTH, True) if depth == WAITS else (depth, False)
 
 
-def _deepened(steps: Steps, channel: Group) -> int:
-    """Make room for the next message that this rank sends. The result is the depth."""
-    ahead = steps.recall(_ahead(channel, channel.members[1]), 0)
-    assert isinstance(ahead, int)
-    steps.note(_ahead(channel, channel.members[1]), min(ahead + 1, MOST_DEPTH))
-    depth = _depth(steps.call, channel)
+def _deepened(steps: Steps, channel: Group, may_wait: bool) -> tuple[int, bool]:
+    """Make room for the next message that this rank sends; the result is as of `_depth`."""
+    ahead = cast(int, steps.recall(_ahead(channel, channel.members[1])) or 0)
+    depth, waits = _depth(steps.call, channel)
+    if waits or (depth == MOST_DEPTH and not may_wait):
+        return depth, waits
+    steps.note(_ahead(channel, channel.members[1]), ahead + 1)
     while depth < min(2 * (ahead + 1), MOST_DEPTH):
         stop_point()
         depth *= 2
+    if may_wait and (ahead >= MOST_DEPTH or (ahead >= LEAST_DEPTH and steps.call.in_open_loop)):
+        depth = WAITS
     steps.call.publish(channel.name("depth"), depth)
-    return depth
+    return _depth(steps.call, channel)
 
 
 def _ahead(group: Group, receiver: int | str) -> str:
@@ -422,40 +380,47 @@ def _ahead(group: Group, receiver: int | str) -> str:
     return f"{group.key[0]}.ahead.{receiver}"
 
 
-def _heard_from(steps: Steps, group: Group) -> None:
+def heard_from(steps: Steps, group: Group) -> None:
     """Note that this rank has heard from the others of the group, which most likely have received all it sent
     before."""
     before = _ahead(group, "")
     for name in {*steps.call.state, *steps.state}:
         if name.startswith(before) and steps.recall(name) and int(name.removeprefix(before)) in group.members:
-            steps.note(name, 0)
+            steps.note(name, None)
 
 
-def next_message(steps: Steps, channel: Group) -> int:
-    """The slot of the next message over ``channel`` to this rank, to be received now or later."""
-    return steps.count(channel.name("received"), _depth(steps.call, channel))
+def next_message(steps: Steps, channel: Group, *, collective: bool = False, group: Group | None = None) -> int:
+    """The slot of the next message over ``channel`` to this rank, to be received now or later. ``collective`` and
+    ``group``: as of `send`."""
+    slots = steps.call.slots if collective else None
+    return _turn(steps, group, channel, "received", slots or _depth(steps.call, channel)[0])
 
 
 def receive(
-    steps: Steps, channel: Group, count: int, slot: int | None = None, number: int = 0, *, collective: bool = False
+    steps: Steps,
+    channel: Group,
+    count: int,
+    slot: int | None = None,
+    number: int = 0,
+    *,
+    collective: bool = False,
+    group: Group | None = None,
 ) -> list[Expr]:
     """Receive ``count`` values over ``channel``, whose second member is this rank: the next message, or that in
-    ``slot``, which `next_message` gave. This rank waits until the message has the right ``number``. ``collective``: as
-    of `send`."""
+    ``slot``, which `next_message` gave. This rank waits until the message has the right ``number``. ``collective`` and
+    ``group``: as of `send`."""
     call = steps.call
-    if slot is None and collective and call.slots:
-        slot = steps.count(channel.name("received"), call.slots)
     if slot is None:
-        slot = next_message(steps, channel)
-    sender, full = Const(channel.members[0]), _cell(call, channel, "full", slot)
+        slot = next_message(steps, channel, collective=collective, group=group)
+    sender, full = Const(channel.members[0]), cell_of(call, channel, "full", slot)
     steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(0)))
     result: list[Expr] = []
     for index in range(count):
-        register, cell = call.register("message"), _cell(call, channel, "message", slot, index)
+        register, cell = call.register("message"), cell_of(call, channel, "message", slot, index)
         steps.do(Fetch(register, sender, cell))
         result.append(call.laid(channel.members[0], cell, register) if collective else register)
     steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(-1 - number)))
-    _heard_from(steps, Group(channel.key, channel.members[:1]))
+    heard_from(steps, Group(channel.key, channel.members[:1]))
     return result
 
 
@@ -463,7 +428,7 @@ def await_message(steps: Steps, channel: Group) -> None:
     """Wait until the next message over ``channel`` is there, and leave it there."""
     slot = steps.recall(channel.name("received"), 0)
     assert isinstance(slot, int)
-    full = _cell(steps.call, channel, "full", slot % _depth(steps.call, channel))
+    full = cell_of(steps.call, channel, "full", slot % _depth(steps.call, channel)[0])
     steps.do(AwaitAdd(Const(channel.members[0]), full, "==", Const(1), Const(0)))
 
 
@@ -507,7 +472,7 @@ def gather(
     call, kind = steps.call, collective or steps.call.name
     number = in_order(steps, group, f"{kind} to {root}")
     if call.rank != root:
-        send(steps, channel(group, call.rank, root, kind, len(values)), values, number, collective=True)
+        send(steps, channel(group, call.rank, root, kind, len(values)), values, number, collective=True, group=group)
         return None
     blocks: list[list[Expr]] = []
     for member, length in zip(group.members, lengths or [len(values)] * len(group.members), strict=True):
@@ -515,7 +480,7 @@ def gather(
             blocks.append(list(values))
         else:
             way = channel(group, member, root, kind, length)
-            blocks.append(receive(steps, way, length, None, number, collective=True))
+            blocks.append(receive(steps, way, length, None, number, collective=True, group=group))
     return blocks
 
 
@@ -526,14 +491,16 @@ def scatter(steps: Steps, group: Group, root: int, count: int, values: Callable[
     number = in_order(steps, group, f"{call.name} from {root}")
     if call.rank != root:
         way = channel(group, root, call.rank, call.name, count)
-        return receive(steps, way, count, None, number, collective=True)
+        return receive(steps, way, count, None, number, collective=True, group=group)
     own: list[Expr] = []
     for place, member in enumerate(group.members):
         if member == root:
             own = list(values(place))
         else:
             block = values(place)
-            send(steps, channel(group, root, member, call.name, len(block)), block, number, collective=True)
+            send(
+                steps, channel(group, root, member, call.name, len(block)), block, number, collective=True, group=group
+            )
     return own
 
 
@@ -543,14 +510,46 @@ def from_lower(steps: Steps, group: Group, values: Sequence[Expr]) -> list[list[
     key = (call.name, len(values))
     number = in_order(steps, group, f"{key[0]} of {key[1]}")
     for member in group.members[place + 1 :]:
-        send(steps, channel(group, call.rank, member, *key), values, number, collective=True)
+        send(steps, channel(group, call.rank, member, *key), values, number, collective=True, group=group)
     return [
-        receive(steps, channel(group, member, call.rank, *key), len(values), None, number, collective=True)
+        receive(steps, channel(group, member, call.rank, *key), len(values), None, number, collective=True, group=group)
         for member in group.members[:place]
     ]
 
 
-def _cell(call: Call, group: Group, *what: int | str) -> Expr:
+# What is used in turn
+
+
+def _turn(steps: Steps, group: Group | None, channel: Group, what: str, modulus: int) -> int:
+    """How many messages of ``channel`` this rank has ``sent`` or ``received``, modulo ``modulus``: since the latest
+    barrier of the ``group`` whose collectives they are of, if they are."""
+    if group is None:
+        return steps.count(channel.name(what), modulus)
+    turns = dict(cast("tuple[tuple[str, int], ...]", steps.recall(group.name("turns")) or ()))
+    number = turns.get(channel.name(what), 0) % modulus
+    turns[channel.name(what)] = (number + 1) % modulus
+    steps.note(group.name("turns"), tuple(sorted(each for each in turns.items() if each[1])) or None)
+    return number
+
+
+def _begin_anew(steps: Steps, group: Group) -> None:
+    """At a barrier nothing of earlier collectives of the ``group`` is under way: whoever has come to it has received
+    what these have sent to him, and has got what he wanted of earlier exchanges. So all that is used in turn begins
+    anew, and loops come back sooner to a state that they have been in. Not so where it is to be known which number
+    each collective moves (`Call.slots`)."""
+    for what in ("turns", "exchange"):
+        if steps.call.slots is None and steps.recall(group.name(what)) is not None:
+            steps.note(group.name(what), None)
+
+
+def _meet(steps: Steps, group: Group, collective: str) -> None:
+    """The barrier of an exchange, the values of which are got behind it: the next one has other cells."""
+    another = steps.recall(group.name("exchange"))
+    barrier(steps, group, collective)
+    steps.note(group.name("exchange"), another)
+
+
+def cell_of(call: Call, group: Group, *what: int | str) -> Expr:
     """A cell of the group's own, on every node."""
     name = re.sub(r"\W+", "_", "_".join(map(str, (*group.key, *what))))
     return call.cell(call.internal(str(group.key[0]), *group.key[1:], *what, name=name), 8)

@@ -126,6 +126,10 @@ class Call(Protocol):
         """The API supports at most so many nodes."""
 
     @property
+    def in_open_loop(self) -> bool:
+        """Whether the call is made in a loop of which it is not known how often it is passed."""
+
+    @property
     def dialects(self) -> frozenset[str]:
         """What `--api` names: `gaspi-1.01` and the like."""
 

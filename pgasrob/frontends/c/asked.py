@@ -38,7 +38,7 @@ from pgasrob.stop_points import stop_point
 
 CELL = Register("cell", 0)
 """The number in the cell, in a condition that cells are asked; it is alone there."""
-MOST_WAYS = 256
+MOST_WAYS = 512
 """So often a rank may go two ways by an answer in one pass, before less is asked."""
 LARGEST_ASKED = 48
 """Parts of such a condition."""

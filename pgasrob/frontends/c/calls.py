@@ -92,6 +92,15 @@ class MachineCall:
         world.most_nodes = min(world.most_nodes, nodes)
 
     @property
+    def in_open_loop(self) -> bool:
+        machine = self.machine
+        return any(
+            head < frame.pc <= end and machine.merge_points.is_left_unknown(frame, head)
+            for frame in machine.position.state.frames
+            for head, end in machine.world.program.loops(frame.function).items()
+        )
+
+    @property
     def state(self) -> Mapping[str, Hashable]:
         return self.machine.position.state.notes
 

@@ -13,7 +13,7 @@ from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.counted_loops import CountedLoop, counted_loop
 from pgasrob.frontends.c.data_flow import WithoutCode
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
-from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at
+from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at, successors
 from pgasrob.frontends.c.needed import needed_slots
 from pgasrob.frontends.c.shown_values import shown
 from pgasrob.frontends.options import NO_SHARED_MEMORY
@@ -119,9 +119,8 @@ class Compiled:
         found = self._loop_ends.get(function.name)
         if found is None:
             found = self._loop_ends[function.name] = {}
-            for place, instruction in enumerate(function.code):
-                if isinstance(instruction, Jump) and instruction.to <= place:
-                    found[instruction.to] = place
+            for place in range(len(function.code)):
+                found.update((to, place) for to in successors(function.code, place) if to <= place)
         return found
 
     def known_loop(self, function: CompiledFunction, head: Label) -> KnownLoop | None:
@@ -136,7 +135,10 @@ class Compiled:
         key = function.name, head
         if key not in self._counted_loops:
             end = self.loops(function).get(head)
-            self._counted_loops[key] = None if end is None else counted_loop(function, head, end, self.unit.functions)
+            if end is None or not isinstance(function.code[end], Jump):
+                self._counted_loops[key] = None
+            else:
+                self._counted_loops[key] = counted_loop(function, head, end, self.unit.functions)
         return self._counted_loops[key]
 
     @cached_property

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from math import gcd
 
 from pgasrob.frontends.apis.call_steps import freed
 from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
-from pgasrob.frontends.c.facts import ObjectFacts, shortest
+from pgasrob.frontends.c.facts import LARGEST_CELL, ObjectFacts, shortest
 from pgasrob.frontends.c.issuing import MOST_KNOWN, Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
 from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.frontends.c.registers import Registers
+from pgasrob.frontends.c.registers import Registers, registers_in
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, CType, Floating, Integer
 from pgasrob.frontends.c.undecided import Undecided
@@ -37,6 +39,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, Symbol, Unary
 from pgasrob.program.illegal_calls import Illegal, IllegalCall
 from pgasrob.program.statements import Block, Do, While
+from pgasrob.stop_points import stop_point
 
 
 class Memory:
@@ -326,12 +329,14 @@ class Memory:
         """Set ``bytes`` bytes from ``address`` on to ``byte``, one from 0 to 255, or to ``ANYTHING``."""
         self._look_for_freed(address)
         self.objects.object(address.object)
-        if not isinstance(address.offset, int):
-            raise Problem("PG140", "memory is filled, and it is not known from where on", "use a known index")
-        if not self.objects.within(address, bytes):
-            return self.issuer.fault(self.objects.outside(address, bytes))
         if bytes <= 0:
             return None
+        if not isinstance(address.offset, int):
+            for place, type in self._elements(bytes, address):
+                self._fill_scalar(self._inside(address, place), byte, type)
+            return None
+        if not self.objects.within(address, bytes):
+            return self.issuer.fault(self.objects.outside(address, bytes))
         start, end = address.offset, address.offset + bytes
         for offset, size in self.pointers.pieces(address, bytes).items():
             if offset < start or offset + size > end:
@@ -360,12 +365,13 @@ class Memory:
         self._look_for_freed(of, to)
         self.objects.object(to.object)
         self.objects.object(of.object)
-        if not isinstance(to.offset, int) or not isinstance(of.offset, int):
-            raise Problem("PG140", "memory is copied, and it is not known from or to where", "use a known index")
-        if not self.objects.within(to, bytes) or not self.objects.within(of, bytes):
-            return self.issuer.fault(self.objects.outside(of if self.objects.within(to, bytes) else to, bytes))
+        for each in (to, of):
+            if isinstance(each.offset, int) and not self.objects.within(each, bytes):
+                return self.issuer.fault(self.objects.outside(each, bytes))
         if bytes <= 0:
             return None
+        if not isinstance(to.offset, int) or not isinstance(of.offset, int):
+            return self._copy_elements(to, of, bytes)
         source = self.objects.contents(of.object).copy()
         read = self.pointers.pieces(of, bytes)
         shift = to.offset - of.offset
@@ -397,6 +403,60 @@ class Memory:
         for offset, value, type in values:
             self.store(Address(to.object, offset + shift, to.owner), value, type)
         return None
+
+    def _copy_elements(self, to: Address, of: Address, bytes: int) -> None:
+        """Copy ``bytes`` bytes where it is not known from or to where: all is read before anything is set."""
+        elements, values = self._elements(bytes, of, to), list[Value]()
+        for place, type in elements:
+            values.append(self.load(self._inside(of, place), type))
+            self.registers.taken |= registers_in(values[-1])
+        for (place, type), value in zip(elements, values, strict=True):
+            self.store(self._inside(to, place), value, type)
+
+    def _inside(self, address: Address, place: int) -> Address:
+        moved = self.pointers.offset(address, Known(place), 1)
+        assert isinstance(moved, Address)
+        return moved
+
+    def _elements(self, bytes: int, *regions: Address) -> list[tuple[int, CType]]:
+        """The scalars among ``bytes`` bytes from ``regions`` on, by their places, where it is not known of each region
+        where it begins: those that the program names there, and between them pieces as large as they may be."""
+        finest = gcd(bytes, LARGEST_CELL)
+        for each in regions:
+            finest = gcd(finest, self.facts.objects[each.object].granule)
+            finest = gcd(finest, *((each.offset,) if isinstance(each.offset, int) else each.steps))
+        found, place = list[tuple[int, CType]](), 0
+        while place < bytes:
+            stop_point()
+            named = [self._named(each, place) for each in regions]
+            types = [each for type in named for each in type if each is not None and place + size_of(each) <= bytes]
+            if types:
+                found.append((place, min(types, key=size_of)))
+            elif not any(None in each for each in named):  # else a byte between the members of a struct
+                found.append((place, Integer(IntType(8 * gcd(place, finest), True))))
+            place += size_of(found[-1][1]) if found and found[-1][0] == place else 1
+        return found
+
+    def _named(self, region: Address, place: int) -> frozenset[CType | None]:
+        """As what the program names a scalar that begins ``place`` bytes into ``region``, wherever that begins; None:
+        its declaration has none there."""
+        facts = self.facts.objects[region.object]
+        if isinstance(region.offset, int):
+            offsets: Sequence[int] = (region.offset + place,)
+        else:
+            start, step = region.steps
+            first = (start + place) % step if step else start + place
+            offsets = range(first, max(facts.size, first + 1), step or facts.size)
+        held = self.objects.contents(region.object).get(offsets[0]) if isinstance(region.offset, int) else None
+        if held is not None:
+            return frozenset((Floating(8 * held[0]) if held[2] else Integer(IntType(8 * held[0], True)),))
+        known: frozenset[CType | None] = facts.accesses.types(*offsets)
+        if not known and facts.type is not None:
+            known = self.facts.declared(region.object, offsets)
+        return frozenset(
+            each if each is None or isinstance(each, Integer | Floating) else Integer(IntType(8 * size_of(each), True))
+            for each in known
+        )
 
     def _copied(self, place: Address, size: int, type: CType, source: Contents, shared: bool) -> Value:
         assert isinstance(place.offset, int)

@@ -77,7 +77,7 @@ class MergePoints:
         frame = self.position.frame
         key = (frame.function.name, frame.pc)
         self.position.heads[key] += 1
-        unknown = self._is_left_unknown()
+        unknown = self.is_left_unknown(frame, frame.pc)
         silent = self.writer.quiet and not self.branched and not unknown
         if silent:
             self.silent += 1
@@ -123,12 +123,13 @@ class MergePoints:
         self.position.turn()
         return True
 
-    def _is_left_unknown(self) -> bool:
-        """Whether a branch on an unknown condition leaves the loop whose head this is."""
-        frame = self.position.frame
-        instruction = frame.function.code[frame.pc]
-        assert isinstance(instruction, code.LoopHead)
-        return (frame.function.name, instruction.loop) in self.facts.left_unknown
+    def is_left_unknown(self, frame: Frame, head: Label) -> bool:
+        """Whether a branch on an unknown condition leaves the loop with this ``head`` in the function of ``frame``."""
+        instruction = frame.function.code[head]
+        return (
+            isinstance(instruction, code.LoopHead)
+            and (frame.function.name, instruction.loop) in self.facts.left_unknown
+        )
 
     def _is_to_be_kept(self) -> bool:
         """Whether this loop is no longer to be unrolled, since the code is long; a loop around it that repeats comes
@@ -187,8 +188,11 @@ class MergePoints:
         values = various(states)
         varied = sorted(((len(found), str(variable), variable) for variable, found in values.items()), reverse=True)
         chosen = [variable for count, _, variable in varied if count > most]
-        if not chosen and len(states) > (4 * most if head else JOIN_STATES):
+        # Of states that differ in what APIs remember of the rank alone there would be as many.
+        if not chosen and len({each.key for each in states}) > (4 * most if head else JOIN_STATES):
             chosen = [variable for count, _, variable in varied if count > 1]
+        if chosen and self.position.ranks_know_more:
+            raise TryAgain
         for variable in chosen:
             assert isinstance(variable, tuple)
             if variable[0] == "memory":
@@ -203,9 +207,19 @@ class MergePoints:
         if chosen:
             self.facts.loops_kept |= self.facts.keeps_loops and most == FEW_VALUES
             raise TryAgain
-        if head and self.position.rank.is_symbol and len(states) > KEPT_STATES and self._is_left_unknown():
+        if (
+            head
+            and self.position.rank.is_symbol
+            and len(states) > KEPT_STATES
+            and self.is_left_unknown(self.position.frame, self.position.frame.pc)
+        ):
             raise self._endless(states)
-        if head and self.facts.loops_kept and len(states) > KEPT_STATES and self._is_left_unknown():
+        if (
+            head
+            and self.facts.loops_kept
+            and len(states) > KEPT_STATES
+            and self.is_left_unknown(self.position.frame, self.position.frame.pc)
+        ):
             raise self.position.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
 
     def _endless(self, states: Sequence[Variables]) -> Problem:

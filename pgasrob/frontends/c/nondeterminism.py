@@ -72,6 +72,11 @@ class Leaf(Register):
     own: bool = True
     made: Expr | None = None
 
+    @property
+    def plain(self) -> Leaf:
+        """An unknown value with the same bounds of which nothing else is known."""
+        return Leaf(self.name, self.index, self.low, self.high)
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import pgasrob
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.statements import statements_in
 from pgasrob.robustness.verdict import Verdict
 
 SHMEM = """#include <assert.h>
@@ -265,3 +268,64 @@ def test_a_test_of_several_receives_takes_all_of_them_or_none() -> None:
         MPI_Waitall(2, two, MPI_STATUSES_IGNORE);
     }"""
     assert_works(checked(MPI, body, 2))
+
+
+def in_turn(seed: int) -> str:
+    """Collectives of two communicators in which rank 0 alone gives values: it makes those of the second one earlier
+    than others do, past barriers of the first."""
+    chosen = random.Random(seed)
+    calls = list[tuple[str, str]]()
+    for number in range(1, chosen.randint(6, 10)):
+        comm, kind = chosen.choice(["MPI_COMM_WORLD", "other"]), chosen.choice(["bcast", "bcast", "barrier", "reduce"])
+        if kind == "bcast":
+            text = f"value = rank ? 0 : {number}; MPI_Bcast(&value, 1, MPI_INT, 0, {comm}); assert(value == {number});"
+        elif kind == "barrier":
+            text = f"MPI_Barrier({comm});"
+        else:
+            reduced = f"MPI_Allreduce(&value, &y, 1, MPI_INT, MPI_SUM, {comm});"
+            text = f"value = {number}; {reduced} assert(y == {number} * size);"
+        calls.append((comm if kind != "bcast" else "free", text))
+    early = list(calls)
+    for place in range(len(early) - 1, 0, -1):
+        for at in range(place, 0, -1):
+            (before, one), (after, two) = early[at - 1], early[at]
+            other = ("other" in one and "other" not in two) or ("other" in two and "other" not in one)
+            if after != "free" or not other or chosen.random() < 0.3:
+                break
+            early[at - 1], early[at] = (after, two), (before, one)
+    first, others = (" ".join(text for _, text in each) for each in (early, calls))
+    return f"MPI_Comm other; MPI_Comm_dup(MPI_COMM_WORLD, &other); if (!rank) {{ {first} }} else {{ {others} }}"
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_is_used_in_turn_begins_anew_at_barriers(seed: int) -> None:
+    """No message is taken for another, whoever is ahead, and there is room for each."""
+    body = in_turn(seed)
+    verdict = checked(MPI, body, 2 + seed % 2)
+    assert (verdict.errors, verdict.verdict, verdict.deadlock, verdict.assertions) == ((), "robust", False, "hold"), (
+        body
+    )
+
+
+DISPATCHER = """
+    int command = 0, mine = rank, got = 0;
+    do {
+        if (rank == 0) command = rand() % 4;
+        MPI_Bcast(&command, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        switch (command) {
+        case 1: MPI_Win_fence(0, win); break;
+        case 2: MPI_Allreduce(&mine, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); break;
+        }
+    } while (command);"""
+
+
+def test_a_root_that_hears_from_nobody_is_no_error() -> None:
+    body = "do { if (rank == 0) value = rand(); MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD); } while (value);"
+    verdict = checked(MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdlib.h>"), body, 2)
+    assert (verdict.errors, verdict.verdict, verdict.deadlock) == ((), "robust", False)
+
+
+def test_a_dispatcher_comes_back_to_few_states() -> None:
+    program = parse_c(MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdlib.h>").format(DISPATCHER)).program(2)
+    assert max(sum(1 for _ in statements_in(each.body)) for each in program.processes) < 700
+    assert not program.gaps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 
@@ -66,16 +67,77 @@ int main(void) {
   return 0;
 }
 """
-PROGRAMS = {"bytes": BYTES, "long double": LONG_DOUBLE, "unions": UNIONS}
+PLACES = """
+#include <string.h>
+struct point { char tag; short side; double x; }; struct both { int key; int value; };
+static int a[8]; static struct point points[4]; static struct both table[6]; static long wide[4]; static char text[12];
+int main(void) {
+  int n = (int)input(1) & 3, m = (int)input(0) & 1, b[6] = {1, 2, 3, 4, 5, 6}; struct both one = {7, 8};
+  memcpy(&a[n], &b[m], 3 * sizeof(int)); memmove(&a[n + 1], &a[n], 12); memset(&a[m], -1, 4);
+  for (int i = 0; i < 8; i++) emit(a[i]);
+  memcpy(b, &a[n], 8); emit(b[0]); emit(b[1]); emit(b[2]); memcpy(&b[n], &b[m], 8);
+  for (int i = 0; i < 6; i++) emit(b[i]);
+  table[n] = one; memcpy(&table[n + 1], &one, sizeof one); one = table[m + 1]; emit(one.key); emit(one.value);
+  memmove(&table[n], &table[m], 2 * sizeof *table);
+  for (int i = 0; i < 6; i++) emit(table[i].key * 10 + table[i].value);
+  struct point p = {'x', -3, 1.5}; points[n] = p; p.x = 2;
+  memcpy(&points[m], &p, sizeof p); p = points[n]; emit(p.side);
+  for (int i = 0; i < 4; i++) { emit(points[i].tag); emit(points[i].side); emit_double(points[i].x); }
+  memset(&points[n], 0, sizeof p); emit_double(points[n].x); emit(points[m].tag);
+  memcpy(&wide[n], wide, 0); wide[m] = 5; memcpy(&wide[n], &wide[m], 8); memset(&wide[m + 1], 1, 8); emit(wide[n]);
+  for (int i = 0; i < 4; i++) emit(wide[i]);
+  memcpy(text + n, "abc", 4); memset(text + n + m, 'z', 2); text[7] = 'q'; emit(text[n]);
+  emit(text[n + 1]); emit(text[3]);
+  return 0;
+}
+"""
+PROGRAMS = {"bytes": BYTES, "places": PLACES, "long double": LONG_DOUBLE, "unions": UNIONS}
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
-@pytest.mark.parametrize("inputs", [[7, 2], [-5, 3]], ids=str)
+@pytest.mark.parametrize("inputs", [[7, 2], [-5, 3], [0, 0]], ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_memory_holds_what_gcc_says(name: str, inputs: list[int], tmp_path: Path) -> None:
     expected = by_gcc(PROGRAMS[name], inputs, tmp_path)
     assert folded(PROGRAMS[name], inputs) == expected
     assert executed(PROGRAMS[name], inputs) == expected
+
+
+def drawn(seed: int) -> str:
+    """A program that copies, moves and fills parts of arrays at indices that are not known."""
+    chosen, steps = random.Random(seed), list[str]()
+    arrays = {"a": 4, "b": 4, "s": 8, "l": 8, "d": 8}
+    for number in range(14):
+        to = chosen.choice("absld")
+        of, size = chosen.choice([each for each in arrays if each in "ab" or each == to]), arrays[to]
+        of = of if (of in "ab") == (to in "ab") else to
+        places = [f"{name} + {chosen.choice('nmk')} + {chosen.randrange(3)}" for name in (to, of)]
+        bytes = size * chosen.randint(1, 3)
+        match chosen.choice("cmfs"):
+            case "m":
+                steps.append(f"memmove({places[0]}, {places[1]}, {bytes});")
+            case "f":
+                steps.append(f"memset({places[0]}, {chosen.randrange(256)}, {bytes});")
+            case "s":
+                steps.append(f"*({places[0]}) = *({places[1]});")
+            case _:
+                value = "(struct S){%d, n}" if to == "s" else "%d"
+                steps.append(f"*({places[0]}) = {value % number};")
+    shown = "emit(a[i]); emit(b[i]); emit(s[i].x); emit(s[i].y); emit(l[i]); emit_double(d[i] < 1e-9 ? 0 : d[i]);"
+    declared = "struct S { int x, y; }; static int a[10], b[10]; static struct S s[10]; static long l[10];"
+    return f"""#include <string.h>
+        {declared} static double d[10];
+        int main(void) {{ int n = (int)input(0) & 3, m = (int)input(1) & 3, k = 2; {" ".join(steps)}
+        for (int i = 0; i < 9; i++) {{ {shown} }} return 0; }}"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+@pytest.mark.parametrize("seed", range(40))
+def test_copies_to_unknown_places(seed: int, tmp_path: Path) -> None:
+    inputs = [seed, seed // 4]
+    expected = by_gcc(drawn(seed), inputs, tmp_path)
+    assert folded(drawn(seed), inputs) == expected
+    assert executed(drawn(seed), inputs) == expected
 
 
 def test_a_long_double_takes_16_bytes_in_transfers_too() -> None:

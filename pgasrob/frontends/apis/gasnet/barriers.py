@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis import flags, split_barriers
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.gasnet import rules
@@ -68,7 +68,7 @@ def notify(steps: Steps, name: int = 0) -> None:
     if _named_differently(call, name):
         steps.do(Store(_cell(call, steps.count("gasnet.named", 2)), Const(name)))
     if _split(call):
-        flags.arrive(steps, _everyone(call), BARRIER)
+        split_barriers.arrive(steps, _everyone(call), BARRIER)
     steps.note("gasnet.notified", name)
     steps.note(UNDISTURBED, True)
     steps.note(LEFT_OPEN, SPLIT)
@@ -83,7 +83,7 @@ def wait(steps: Steps, name: int = 0) -> Expr:
     steps.note("gasnet.notified", None)
     steps.note(LEFT_OPEN, None)
     if _split(call):
-        flags.depart(steps, _everyone(call), BARRIER)
+        split_barriers.depart(steps, _everyone(call), BARRIER)
     else:
         if not steps.recall(UNDISTURBED):
             call.publish(SPLIT, True)

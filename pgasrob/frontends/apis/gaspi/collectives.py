@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis import flags, split_barriers
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
@@ -92,10 +92,10 @@ def barrier(call: Call) -> Sequence[Outcome]:
     for result in (SUCCESS,) if blocks(call, 1) else (SUCCESS, TIMEOUT):
         steps = Steps(call)
         if number not in arrived:
-            flags.arrive(steps, which, call.name)
+            split_barriers.arrive(steps, which, call.name)
         left: set[int] = {*arrived} - {number} if result == SUCCESS else {*arrived, number}
         if result == SUCCESS:
-            flags.depart(steps, which, call.name)
+            split_barriers.depart(steps, which, call.name)
         steps.note("gaspi.arrived", tuple(sorted(left)))
         outcomes.append(steps.outcome(result))
     return outcomes
@@ -140,7 +140,7 @@ def allreduce(call: Call) -> Sequence[Outcome]:
         steps = Steps(call)
         parity = _contribute(steps, number, source, type, count)
         if code == SUCCESS:
-            flags.depart(steps, which, call.name)
+            split_barriers.depart(steps, which, call.name)
             _reducing(steps, number, None)
             for index in range(count):
                 drawn = call.unknown_in([_contributed(call, which, parity, index)], type) is not None
@@ -167,7 +167,7 @@ def _contribute(steps: Steps, number: int, source: Address, type: CType, count: 
         if drawn is None or call.rank == which.members[0]:
             # Of unknown values the first member draws the result, as in `flags.reduced`.
             steps.do(Store(cell, drawn or value))
-    flags.arrive(steps, which, call.name)
+    split_barriers.arrive(steps, which, call.name)
     _reducing(steps, number, parity)
     return parity
 

@@ -17,6 +17,7 @@ from pgasrob.frontends.apis.mpi import (
     life,
     locks,
     messages,
+    nonblocking,
     requests,
     rma,
     setup,
@@ -62,5 +63,5 @@ API = Api(
 
 __all__ = [
     "API", "addresses", "attributes", "collectives", "datatypes", "files", "infos", "life", "locks", "messages",
-    "requests", "rma", "setup", "topologies", "windows",
+    "nonblocking", "requests", "rma", "setup", "topologies", "windows",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from pgasrob.frontends.apis import flags
@@ -12,15 +12,14 @@ from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.addresses import wholes
 from pgasrob.frontends.apis.mpi.datatypes import datatype, entry
-from pgasrob.frontends.apis.mpi.handles import communicator, handle, in_place, pointer
-from pgasrob.frontends.apis.mpi.header import REQUEST, does
-from pgasrob.frontends.apis.mpi.messages import SAME_COUNT, buffer_values, check_rank, store_in_buffer
-from pgasrob.frontends.apis.mpi.requests import pending
-from pgasrob.frontends.apis.transfers import bounded, int_type, value_at
-from pgasrob.frontends.c.types import INT, CType, Floating
-from pgasrob.frontends.c.values import Handle
-from pgasrob.program.commands import Assign
-from pgasrob.program.expressions import Binary, Conditional, Expr
+from pgasrob.frontends.apis.mpi.handles import communicator, handle, in_place
+from pgasrob.frontends.apis.mpi.header import does
+from pgasrob.frontends.apis.mpi.messages import buffer_values, check_rank, store_in_buffer
+from pgasrob.frontends.apis.mpi.reductions import LOCATED, extremes, folded
+from pgasrob.frontends.apis.mpi.requests import SAME_COUNT
+from pgasrob.frontends.apis.transfers import bounded, value_at
+from pgasrob.frontends.c.types import INT
+from pgasrob.program.expressions import Expr
 
 
 @does("Barrier(MPI_Comm comm)")
@@ -29,25 +28,10 @@ def barrier(call: Call, steps: Steps) -> None:
     flags.barrier(steps, communicator(call, 0))
 
 
-@does("Ibarrier(MPI_Comm comm, MPI_Request *request)")
-def ibarrier(call: Call, steps: Steps) -> None:
-    group = communicator(call, 0)
-    flags.in_order(steps, group)
-    flags.arrive(steps, group, "MPI_Ibarrier")
-    pending(steps, "barrier", group.key, 0)
-    steps.store(pointer(call, 1), Handle("request", ("barrier", group.key, group.members)), REQUEST)
-
-
-def _root(call: Call, index: int, comm: int) -> tuple[Group, int]:
-    group, place = communicator(call, comm), call.known(index)
-    check_rank(call, group, place)
-    return group, group.members[place]
-
-
 @does("Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)")
 def bcast(call: Call, steps: Steps) -> None:
     """The root goes on at once."""
-    group, root = _root(call, 3, 4)
+    group, root = root_of(call, 3, 4)
     count, type = bounded(call, 1), datatype(call, 2)
     key, places = (call.name, count * type.count), wholes(call, 0, count, type)
     number = flags.in_order(steps, group, f"{key[0]} of {key[1]} from {root}")
@@ -58,15 +42,27 @@ def bcast(call: Call, steps: Steps) -> None:
         for member in group.members:
             if member != root:
                 flags.send(
-                    steps, channel(group, root, member, *key), [*values, *answers.given], number, collective=True
+                    steps,
+                    channel(group, root, member, *key),
+                    [*values, *answers.given],
+                    number,
+                    collective=True,
+                    group=group,
                 )
     else:
         way = channel(group, root, call.rank, *key)
         answers = flags.Answers(steps, group, [], False)
-        values = flags.receive(steps, way, len(places) + len(answers.asked), None, number, collective=True)
+        values = flags.receive(steps, way, len(places) + len(answers.asked), None, number, collective=True, group=group)
         answers.bring(values[len(places) :])
         for (place, kind), value in zip(places, values, strict=False):
             steps.store(place, value, kind)
+
+
+def root_of(call: Call, index: int, comm: int) -> tuple[Group, int]:
+    """The communicator in argument ``comm``, and which rank its root in argument ``index`` is."""
+    group, place = communicator(call, comm), call.known(index)
+    check_rank(call, group, place)
+    return group, group.members[place]
 
 
 _FROM_TO = (
@@ -81,7 +77,7 @@ def _sent(steps: Steps) -> list[Expr]:
 
 @does(f"Gather({_FROM_TO}, int root, MPI_Comm comm)")
 def gather(call: Call, steps: Steps) -> None:
-    group, root = _root(call, 6, 7)
+    group, root = root_of(call, 6, 7)
     own = []
     if not in_place(call, 0):
         own = _sent(steps)
@@ -104,7 +100,7 @@ def _scattered(steps: Steps, to: int, block: Callable[[int, Group], list[Expr]])
     """The root sends everybody the ``block`` of its place, which goes to argument ``to``; its count, type, the root and
     the communicator are the next arguments."""
     call = steps.call
-    group, root = _root(call, to + 3, to + 4)
+    group, root = root_of(call, to + 3, to + 4)
     keep = in_place(call, to)  # the root's part stays where it is
     count = 0 if keep else bounded(call, to + 1) * datatype(call, to + 2).count
     values = flags.scatter(steps, group, root, count, lambda place: block(place, group))
@@ -112,11 +108,18 @@ def _scattered(steps: Steps, to: int, block: Callable[[int, Group], list[Expr]])
         store_in_buffer(steps, to, bounded(call, to + 1), datatype(call, to + 2), values)
 
 
+def gathered(steps: Steps, group: Group) -> list[Expr]:
+    """The values that this rank gives to all."""
+    call, count, type = steps.call, bounded(steps.call, 4), datatype(steps.call, 5)
+    if in_place(call, 0):
+        return buffer_values(steps, 3, count, type, group.place(call.rank) * count)
+    return _sent(steps)
+
+
 @does(f"Allgather({_FROM_TO}, MPI_Comm comm)")
 def allgather(call: Call, steps: Steps) -> None:
     group = communicator(call, 6)
-    count, type = bounded(call, 4), datatype(call, 5)
-    own = buffer_values(steps, 3, count, type, group.place(call.rank) * count) if in_place(call, 0) else _sent(steps)
+    count, type, own = bounded(call, 4), datatype(call, 5), gathered(steps, group)
     wanted = [(member, index) for member in group.members for index in range(len(own))]
     values = flags.exchange(steps, group, own, wanted, f"{call.name} of {len(own)}", alike=True)
     store_in_buffer(steps, 3, count * len(group.members), type, values)
@@ -134,7 +137,7 @@ def _parts(call: Call, index: int, group: Group) -> list[int]:
     Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, {_TO_PARTS}, int root, MPI_Comm comm)
 """)
 def gatherv(call: Call, steps: Steps) -> None:
-    group, root = _root(call, 7, 8)
+    group, root = root_of(call, 7, 8)
     own = [] if in_place(call, 0) else _sent(steps)
     if call.rank != root:
         flags.gather(steps, group, root, own)
@@ -194,26 +197,47 @@ def alltoall(call: Call, steps: Steps) -> None:
 
 # Reductions
 
+
+def operand(steps: Steps) -> list[Expr]:
+    """The values that this rank contributes to a reduction."""
+    call = steps.call
+    return buffer_values(steps, 1 if in_place(call, 0) else 0, bounded(call, 2), datatype(call, 3))
+
+
+def operation(call: Call) -> str:
+    """The name of the operation of a reduction."""
+    name = handle(call, 4, "op").data[0]
+    if not isinstance(name, str) or name in ("replace", "no_op"):
+        raise NotAllowed(rules.OPERATION, f"{call.name} with MPI_{str(name).upper()}")
+    return name
+
+
 _REDUCED = "const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op"
 
 
 @does(f"Reduce({_REDUCED}, int root, MPI_Comm comm)")
 def reduce(call: Call, steps: Steps) -> None:
-    group, root = _root(call, 5, 6)
-    blocks = flags.gather(steps, group, root, _operand(steps), f"{call.name} {_operation(call)}")
+    group, root = root_of(call, 5, 6)
+    blocks = flags.gather(steps, group, root, operand(steps), f"{call.name} {operation(call)}")
     if blocks is not None:
-        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
+        store_in_buffer(
+            steps,
+            1,
+            bounded(call, 2),
+            datatype(call, 3),
+            folded(steps, operation(call), blocks, datatype(call, 3).types),
+        )
 
 
 @does(f"Allreduce({_REDUCED}, MPI_Comm comm)")
 def allreduce(call: Call, steps: Steps) -> None:
-    group, operation, own = communicator(call, 5), _operation(call), _operand(steps)
+    group, named, own = communicator(call, 5), operation(call), operand(steps)
     count, types = bounded(call, 2), datatype(call, 3).types
-    kinds, collective = [*types] * count, f"{call.name} {operation} of {len(own)}"
-    if operation in LOCATED:
-        totals = flags.reduced(steps, group, own, kinds, collective, partial(_extremes, steps, operation), 2)
+    kinds, collective = [*types] * count, f"{call.name} {named} of {len(own)}"
+    if named in LOCATED:
+        totals = flags.reduced(steps, group, own, kinds, collective, partial(extremes, steps, named), 2)
     else:
-        totals = flags.reduce_values(steps, group, operation, own, kinds, collective)
+        totals = flags.reduce_values(steps, group, named, own, kinds, collective)
     store_in_buffer(steps, 1, count, datatype(call, 3), totals)
 
 
@@ -230,63 +254,27 @@ def reduce_scatter(call: Call, steps: Steps) -> None:
     own, here = buffer_values(steps, 1 if in_place(call, 0) else 0, sum(counts), type), group.place(call.rank)
     first, count = sum(counts[:here]) * type.count, counts[here] * type.count
     wanted = [(member, first + index) for member in group.members for index in range(count)]
-    kind = f"{call.name} {_operation(call)} of {' '.join(map(str, counts))}"
+    kind = f"{call.name} {operation(call)} of {' '.join(map(str, counts))}"
     values = flags.exchange(steps, group, own, wanted, kind)
     blocks = [values[begin : begin + count] for begin in range(0, len(values), count)] if count else []
-    store_in_buffer(steps, 1, counts[here], type, _folded(steps, blocks) if blocks else [])
+    store_in_buffer(
+        steps, 1, counts[here], type, folded(steps, operation(call), blocks, datatype(call, 3).types) if blocks else []
+    )
 
 
 @does(f"Scan({_REDUCED}, MPI_Comm comm); Exscan({_REDUCED}, MPI_Comm comm)")
 def scan(call: Call, steps: Steps) -> None:
     """Over the ranks before this one, which is included in a scan. The first one of an exscan gets nothing."""
     group = communicator(call, 5)
-    own = _operand(steps)
+    own = operand(steps)
     blocks = flags.from_lower(steps, group, own)
     if call.name == "MPI_Scan":
         blocks.append(own)
     if blocks:
-        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
-
-
-def _operand(steps: Steps) -> list[Expr]:
-    """The values that this rank contributes to a reduction."""
-    call = steps.call
-    return buffer_values(steps, 1 if in_place(call, 0) else 0, bounded(call, 2), datatype(call, 3))
-
-
-def _folded(steps: Steps, blocks: Sequence[Sequence[Expr]]) -> list[Expr]:
-    """The blocks of all ranks combined element by element."""
-    call = steps.call
-    name, types = _operation(call), datatype(call, 3).types
-    kinds = [types[place % len(types)] for place in range(len(blocks[0]))]
-    return _extremes(steps, name, blocks, kinds) if name in LOCATED else flags.folded(steps, name, blocks, kinds)
-
-
-LOCATED = {"minloc": "<", "maxloc": ">"}
-
-
-def _extremes(steps: Steps, name: str, blocks: Sequence[Sequence[Expr]], types: Sequence[CType]) -> list[Expr]:
-    """The least or greatest values with the least of the numbers that come with them (6.9.4)."""
-    if len(types) % 2:
-        steps.call.fail(f"{steps.call.name} with MPI_{name.upper()}", "use a type of pairs: MPI_2INT and the like")
-    result: list[Expr] = []
-    for place in range(0, len(blocks[0]), 2):
-        (value, number), *others = [(block[place], block[place + 1]) for block in blocks]
-        kind = types[place % len(types)]
-        dot = "." if isinstance(kind, Floating) else ""
-        for other, its in others:
-            better = Binary(LOCATED[name] + dot, other, value, int_type(kind))
-            same = Binary("&&", Binary(f"=={dot}", other, value, int_type(kind)), Binary("<", its, number))
-            chosen, least, most = (steps.call.register(hint) for hint in ("chosen", "value", "number"))
-            steps.do(Assign(chosen, Binary("||", better, same)))
-            steps.do(Assign(least, Conditional(chosen, other, value)), Assign(most, Conditional(chosen, its, number)))
-            value, number = least, most
-        result += [value, number]
-    return result
-
-
-def _operation(call: Call) -> str:
-    name = handle(call, 4, "op").data[0]
-    if not isinstance(name, str) or name in ("replace", "no_op"):
-        raise NotAllowed(rules.OPERATION, f"{call.name} with MPI_{str(name).upper()}")
-    return name
+        store_in_buffer(
+            steps,
+            1,
+            bounded(call, 2),
+            datatype(call, 3),
+            folded(steps, operation(call), blocks, datatype(call, 3).types),
+        )

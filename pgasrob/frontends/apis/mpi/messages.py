@@ -18,7 +18,7 @@ from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, outside, places, pointer, split
 from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls, does
-from pgasrob.frontends.apis.mpi.requests import pending, receive_request, store_status
+from pgasrob.frontends.apis.mpi.requests import SAME_COUNT, pending, receive_request, store_status
 from pgasrob.frontends.apis.transfers import bounded, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, ULONG
@@ -29,10 +29,6 @@ from pgasrob.program.expressions import Binary, Const, Expr
 
 _SENT = "const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"
 _RECEIVED = "void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm"
-
-
-SAME_COUNT = "give the same number of elements on both sides"
-"""The hint for values that do not fit the buffer."""
 
 
 def buffer_values(steps: Steps, buffer: int, count: int, type: Datatype, skip: int = 0) -> list[Expr]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from itertools import combinations
 
 from pgasrob.frontends.apis.call_steps import Steps, least_free
-from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
+from pgasrob.frontends.apis.flags import Group, Key, all_at_once, receive
 from pgasrob.frontends.apis.interface import Call, Way
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, group_of, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls, does
+from pgasrob.frontends.apis.mpi.pending_collectives import Pending
 from pgasrob.frontends.apis.mpi.targets import Target, Window, named
+from pgasrob.frontends.apis.split_barriers import end
 from pgasrob.frontends.apis.transfers import bounded, element
 from pgasrob.frontends.c.types import INT, ULONG
 from pgasrob.frontends.c.values import NULL, Address, Handle, ObjectId
@@ -23,6 +25,8 @@ from pgasrob.program.commands import WaitLocal
 from pgasrob.program.illegal_calls import Opened
 
 LIVE = "mpi.requests"
+SAME_COUNT = "give the same number of elements on both sides"
+"""The hint for values that do not fit the buffer."""
 
 # Requests of one-sided calls. Numbers are used again, so that loops come back to the state they began in.
 
@@ -110,9 +114,11 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
             with of.marked(steps, "request", rank, request=own):
                 steps.do(WaitLocal(of.queue(steps.call, target, own)))
             _forget(steps, of.id, target, own)
-        case ("barrier", tuple(key), tuple(members)):
-            depart(steps, group_of(key, members), "MPI_Ibarrier")
-            _forget(steps, ("barrier", *key_of(key)), 0, 0)
+        case ("barrier", tuple(key), tuple(members), int(phase)):
+            end(steps, group_of(key, members), "MPI_Ibarrier", phase)
+            _forget(steps, ("barrier", *key_of(key)), 0, phase)
+        case ("collective", *_) as data:
+            _bring(steps, Pending.of(data))
         case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
               int(offset), int(count), *data):  # fmt: skip
             type, place = datatype_of(data), Address(object, offset)
@@ -126,6 +132,16 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     if request is not None:
         steps.store(address, NULL, REQUEST)
     store_status(steps, status, source, tag, bytes)
+
+
+def _bring(steps: Steps, what: Pending) -> None:
+    values = what.brings(steps)
+    if len(values) != what.count * what.type.count:
+        steps.call.fail(f"{what.name} brings {len(values)} elements into {what.count * what.type.count}", SAME_COUNT)
+    for (displacement, kind), value in zip(what.type.elements(what.count), values, strict=True):
+        steps.store(steps.call.moved(what.place, displacement), value, kind)
+    key, number = what.id
+    _forget(steps, ("collective", *key), 0, number)
 
 
 @does("Wait(MPI_Request *request, MPI_Status *status)")
@@ -245,7 +261,7 @@ def request_free(call: Call, steps: Steps) -> None:
     """The operation goes on. A receive without a wait is not supported."""
     address = pointer(call, 0)
     request = _request(call, address)
-    if request is not None and request.data[0] in ("receive", "barrier"):
+    if request is not None and request.data[0] in ("receive", "barrier", "collective"):
         call.fail(f"MPI_Request_free of a {request.data[0]}", "wait for it")
     match request.data if request is not None else ():
         case ("rma", tuple(id), _, int(target) | str(target), int(own)):

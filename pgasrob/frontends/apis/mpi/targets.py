@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis import split_barriers
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
@@ -94,12 +94,12 @@ class Window:
         """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
         awaited = self.fences_to_await(steps)
         if awaited is EVERYONE:
-            flags.await_arrival(steps, self.group(), "MPI_Win_fence", self.rank(target))
+            split_barriers.await_arrival(steps, self.group(), "MPI_Win_fence", self.rank(target))
             return
         awaited = awaited or ()
         for member in self.ranks(target) if awaited else ():
             if member in awaited:
-                flags.await_arrival(steps, self.group(), "MPI_Win_fence", member)
+                split_barriers.await_arrival(steps, self.group(), "MPI_Win_fence", member)
                 steps.note(self.key("fences"), tuple(each for each in awaited if each != member))
 
     def _used(self, steps: Steps) -> frozenset[tuple[int | str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
-from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis import split_barriers
 from pgasrob.frontends.apis.call_arguments import member_in
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import all_at_once, barrier
@@ -255,7 +255,7 @@ def fence(call: Call, steps: Steps) -> None:
             return
         call.rests_on(Kind.FENCE_BARRIER)
         if of.fences_to_await(steps) is not None:
-            flags.end_phase(steps, of.group(), call.name)
+            split_barriers.end_phase(steps, of.group(), call.name)
             steps.note(of.key("fences"), None)
         barrier(steps, of.group())
 
@@ -268,9 +268,9 @@ def _begin_epoch(steps: Steps, of: Window) -> None:
         call.number_needed("who waits for whom in a second fence with MPI_MODE_NOPRECEDE")
     if awaited is not None:  # no barrier has come since the last such fence
         for member in awaited:
-            flags.await_arrival(steps, of.group(), call.name, member)
-        flags.end_phase(steps, of.group(), call.name)
-    flags.arrive(steps, of.group(), call.name)
+            split_barriers.await_arrival(steps, of.group(), call.name, member)
+        split_barriers.end_phase(steps, of.group(), call.name)
+    split_barriers.arrive(steps, of.group(), call.name)
     everyone = of.members is EVERYONE
     others = EVERYONE if everyone else tuple(member for member in of.members if member != call.rank)
     steps.note(of.key("fences"), others)

@@ -14,7 +14,7 @@ CALLS = {
 
 ERRORS = {
     "MPI_Op o; MPI_Op_create(NULL, 1, &o);": "`MPI_Op_create` is not supported",
-    "MPI_Iallreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);": "`MPI_Iallreduce` is not supported",
+    "MPI_Iscan(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);": "`MPI_Iscan` is not supported",
 }
 
 

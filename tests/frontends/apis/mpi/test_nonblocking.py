@@ -1,0 +1,47 @@
+# ruff: noqa: E501
+"""MPI, `nonblocking` and `pending_collectives`: what calls lower to on rank 0, and what the ranks get."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.frontends.apis.mpi.calls import lowered
+from tests.frontends.apis.mpi.claims import CLAIM, checked
+
+WAIT = "MPI_Wait(&r, MPI_STATUS_IGNORE);"
+CALLS = {
+    "MPI_Ibarrier(MPI_COMM_WORLD, &r); MPI_Wait(&r, MPI_STATUS_IGNORE);": "barrier; await_add(1, mem[mpi_world_MPI_Ibarrier_flag_0_0] == 0, 1); await(mem[mpi_world_MPI_Ibarrier_flag_0_1] == 1);",
+    "MPI_Ibcast(a, 1, MPI_INT, 0, MPI_COMM_WORLD, &r); MPI_Wait(&r, MPI_STATUS_IGNORE);": "barrier; value <- mem[a[0]]; of_8_messages_under_way <- mem[mpi_world_MPI_Ibcast_of_1_from_0_0_1_full_0]; mem[mpi_world_MPI_Ibcast_of_1_from_0_0_1_message_0_0] <- value; mem[mpi_world_MPI_Ibcast_of_1_from_0_0_1_full_0] <- 1 / (of_8_messages_under_way == 0);",
+    "MPI_Ibcast(a, 1, MPI_INT, 1, MPI_COMM_WORLD, &r); MPI_Wait(&r, MPI_STATUS_IGNORE);": "barrier; await_add(1, mem[mpi_world_MPI_Ibcast_of_1_from_1_1_0_full_0] == 1, 0); message <- fetch(1, mpi_world_MPI_Ibcast_of_1_from_1_1_0_message_0_0); await_add(1, mem[mpi_world_MPI_Ibcast_of_1_from_1_1_0_full_0] == 1, -1); mem[a[0]] <- message;",
+    "MPI_Ireduce(a, b, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &r); MPI_Wait(&r, MPI_STATUS_IGNORE);": "barrier; of_8_messages_under_way <- mem[mpi_world_MPI_Ireduce_sum_of_1_to_0_0_0_full_0]; mem[mpi_world_MPI_Ireduce_sum_of_1_to_0_0_0_message_0_0] <- 0; mem[mpi_world_MPI_Ireduce_sum_of_1_to_0_0_0_full_0] <- 1 / (of_8_messages_under_way == 0); await_add(0, mem[mpi_world_MPI_Ireduce_sum_of_1_to_0_0_0_full_0] == 1, 0); message <- fetch(0, mpi_world_MPI_Ireduce_sum_of_1_to_0_0_0_message_0_0); await_add(0, mem[mpi_world_MPI_Ireduce_sum_of_1_to_0_0_0_full_0] == 1, -1); await_add(1, mem[mpi_world_MPI_Ireduce_sum_of_1_to_0_1_0_full_0] == 1, 0); message_2 <- fetch(1, mpi_world_MPI_Ireduce_sum_of_1_to_0_1_0_message_0_0); await_add(1, mem[mpi_world_MPI_Ireduce_sum_of_1_to_0_1_0_full_0] == 1, -1); total <- message + message_2; mem[b[0]] <- total;",
+    "MPI_Iallreduce(a, b, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &r); MPI_Wait(&r, MPI_STATUS_IGNORE);": "barrier; mem[mpi_world_MPI_Iallreduce_max_of_1_value_0_0] <- 0; await_add(1, mem[mpi_world_MPI_Iallreduce_max_of_1_flag_0_0] == 0, 1); await(mem[mpi_world_MPI_Iallreduce_max_of_1_flag_0_1] == 1); value <- fetch(0, mpi_world_MPI_Iallreduce_max_of_1_value_0_0); value_2 <- fetch(1, mpi_world_MPI_Iallreduce_max_of_1_value_0_0); total <- value > value_2 ? value : value_2; mem[b[0]] <- total;",
+    "MPI_Iallgather(a, 1, MPI_INT, b, 1, MPI_INT, MPI_COMM_WORLD, &r); MPI_Waitall(1, &r, MPI_STATUSES_IGNORE);": "barrier; mem[mpi_world_MPI_Iallgather_of_1_value_0_0] <- 0; await_add(1, mem[mpi_world_MPI_Iallgather_of_1_flag_0_0] == 0, 1); await(mem[mpi_world_MPI_Iallgather_of_1_flag_0_1] == 1); value <- fetch(0, mpi_world_MPI_Iallgather_of_1_value_0_0); value_2 <- fetch(1, mpi_world_MPI_Iallgather_of_1_value_0_0); mem[b[0]] <- value; mem[b[1]] <- value_2;",
+}
+
+
+@pytest.mark.parametrize(("call", "expected"), CALLS.items())
+def test_call(call: str, expected: str) -> None:
+    assert lowered(call) == expected
+
+
+R = "MPI_Request r, s; int own = me + 1, got = 0, all[4] = {0}, at[2] = {me, 5 - me}, best[2]; "
+BOTH = f"{WAIT} MPI_Wait(&s, MPI_STATUS_IGNORE);"
+HOLD = {
+    "a broadcast": f"MPI_Ibcast(&own, 1, MPI_INT, 1, MPI_COMM_WORLD, &r); {WAIT} assert(own == 2);",
+    "a sum at the root": f"MPI_Ireduce(&own, &got, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD, &r); {WAIT} assert(got == (me == 1 ? 3 : 0));",
+    "a sum in place": f"MPI_Iallreduce(MPI_IN_PLACE, &own, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); {WAIT} assert(own == 3);",
+    "the place of the greatest": f"MPI_Iallreduce(at, best, 1, MPI_2INT, MPI_MAXLOC, MPI_COMM_WORLD, &r); {WAIT} assert(best[0] == 1 && best[1] == 4);",
+    "all values": f"MPI_Iallgather(&own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &r); {WAIT} assert(all[0] == 1 && all[1] == 2 && !all[2]);",
+    "the buffer of the call": f"MPI_Iallreduce(&own, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); own = 9; {WAIT} assert(got == 3);",
+    "nothing before the wait": f"MPI_Iallreduce(&own, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); assert(!got); {WAIT}",
+    "two, waited for in the other order": f"MPI_Ibcast(&own, 1, MPI_INT, 0, MPI_COMM_WORLD, &r); MPI_Iallreduce(&me, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &s); MPI_Wait(&s, MPI_STATUS_IGNORE); {WAIT} assert(own == 1 && got == 1);",
+    "rounds": "for (int i = 0; i < 5; i++) { own += i; MPI_Iallreduce(&own, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); "
+    + WAIT
+    + " } assert(got == 23);",
+}
+
+
+@pytest.mark.parametrize("body", HOLD.values(), ids=HOLD.keys())
+def test_what_ranks_get(body: str) -> None:
+    assert checked(R + body) == ("robust", "hold")
+    assert checked(R + CLAIM.sub(r"assert(!(\1));", body)) == ("robust", "violated")
