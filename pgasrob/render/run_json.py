@@ -5,7 +5,7 @@ Every picture is drawn from this object alone, so it holds the source text and w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
 from pgasrob.program.commands import Barrier, show
@@ -233,7 +233,7 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "complete": run.complete,
         "irreducible": witness.irreducible,
         "sequential": None if witness.sequential is None else _sequential(witness.sequential, texts, parts, marks),
-        "memory": [_initial_cell(_address(instance, cell), value) for cell, value in enumerate(instance.memory)],
+        "memory": list(_initial_cells(instance)),
         "registers": list(instance.program.registers),
         "doubles": sorted(instance.program.doubles),
         "temporaries": instance.program.temporaries,
@@ -364,8 +364,11 @@ def _address(instance: Instance, cell: Cell) -> Address:
     return {**found, "made_up": True} if memory is not None and memory.made_up else found
 
 
-def _initial_cell(address: Address, value: int) -> InitialCell:
-    return {"rank": address["rank"], "index": address["index"], "name": address["name"], "value": value}
+def _initial_cells(instance: Instance) -> Iterator[InitialCell]:
+    names = [instance.program.cell_name(index) for index in range(instance.size)]  # the same on every rank
+    for cell, initial in enumerate(instance.memory):
+        rank, index = divmod(cell, instance.size)
+        yield {"rank": rank, "index": index, "name": names[index], "value": initial}
 
 
 def _written(change: CellChange) -> Written:

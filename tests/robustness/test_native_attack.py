@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import math
 import random
+import signal
 import sys
 import threading
 from collections import Counter
@@ -15,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgasrob import twins
+from pgasrob import stop_points, twins
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.commands import (
     UPDATES,
@@ -716,3 +718,39 @@ def test_pieces_are_smaller_on_many_nodes() -> None:
     assert [piece(LARGE, nodes) for nodes in (2, 32)] == [2048, 1024]
     text = "memory x, y; register r; queue q; process { write(x, (me + 1) % nodes, y, q); r <- mem[y]; }"
     assert NativeRaceSearch(parse(text).instantiate(64))._piece() == 64
+
+
+# Limits and signals
+
+
+def test_a_stop_point_ends_a_piece_and_leaves_the_search_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many states a piece has: they may be large."""
+
+    class Ended(BaseException):
+        pass
+
+    def stop() -> None:
+        raise Ended
+
+    counting = parse("nodes 3; memory x; register r; process { loop { r <- fetch_add(0, x, me + 1); } }")
+    searches = [NativeFacts(instantiate(counting, 3)).search for _ in range(2)]
+    monkeypatch.setattr(stop_points, "stop_point", stop)
+    with pytest.raises(Ended):
+        searches[0].run(3_000_000)
+    monkeypatch.undo()
+    assert not searches[0].run(1)
+    while searches[1].states < searches[0].states:
+        searches[1].run(1)
+    assert searches[0].states == searches[1].states > 1
+
+
+def test_ctrl_c_ends_a_piece() -> None:
+    counting = parse("nodes 3; memory x; register r; process { loop { r <- fetch_add(0, x, me + 1); } }")
+    search = NativeFacts(instantiate(counting, 3)).search
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.1, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            search.run(3_000_000)
+    finally:
+        signal.signal(signal.SIGINT, before)

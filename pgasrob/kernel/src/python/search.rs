@@ -7,7 +7,7 @@ use crate::memory::Error;
 use crate::moves::PlayedMove;
 use crate::python::fields::{raw, raw_rules};
 use crate::python::{Failed, Intact, RaceRun, before, failed, race_run};
-use crate::search;
+use crate::search::{self, Came};
 
 /// A breadth-first search over a program given as tables (``pgasrob.robustness.kernel_tables.Tables``).
 ///
@@ -40,7 +40,7 @@ impl Search {
 
     /// Look at up to ``states`` more states, without the interpreter lock; True when the search is over.
     fn run(&mut self, py: Python<'_>, states: usize) -> PyResult<bool> {
-        self.search.with(|search| py.detach(|| search.run(states)))
+        run(py, &mut self.search, states)
     }
 
     /// States stored, and edges seen.
@@ -155,7 +155,7 @@ impl Races {
 
     /// Look at up to ``states`` more states, without the interpreter lock; True when the search is over.
     fn run(&mut self, py: Python<'_>, states: usize) -> PyResult<bool> {
-        self.search.with(|search| py.detach(|| search.run(states)))
+        run(py, &mut self.search, states)
     }
 
     #[getter]
@@ -197,6 +197,21 @@ impl Races {
     #[getter]
     fn fault(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
         Ok(before(&self.search.get()?.facts().fault))
+    }
+}
+
+/// Looks at up to `states` more states; whether the search is over. Signals and limits end it in between, by an
+/// exception, and leave it intact.
+fn run(py: Python<'_>, search: &mut Intact<search::Search>, mut states: usize) -> PyResult<bool> {
+    loop {
+        match search.with(|search| py.detach(|| search.run(&mut states)))? {
+            Came::Over => return Ok(true),
+            Came::Back => return Ok(false),
+            Came::Late => {
+                py.check_signals()?;
+                py.import("pgasrob.stop_points")?.call_method0("stop_point")?;
+            }
+        }
     }
 }
 

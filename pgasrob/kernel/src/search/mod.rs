@@ -1,6 +1,7 @@
 //! Breadth-first search for a state after e, with the facts of the SC runs that it passes.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use crate::ahead::{ALL, Met, Plan, Worker};
 use crate::analyses::Reductions;
@@ -34,6 +35,15 @@ const BARRIERS: u64 = 4096;
 const WORTHWHILE: usize = 256;
 const TURNS: usize = 2048;
 const MOST_THREADS: usize = 8;
+const SLICE: Duration = Duration::from_millis(50);
+
+/// How a search has come back: because it is over, it is its caller's turn, or it has taken its time.
+#[derive(PartialEq, Eq)]
+pub enum Came {
+    Over,
+    Back,
+    Late,
+}
 
 /// States that are unpacked at a time, at most.
 const UNPACKED: usize = 7;
@@ -65,6 +75,8 @@ pub struct Search {
     /// One for every thread; none where one thread does it all.
     workers: Vec<Worker>,
     threads: usize,
+    /// States that threads work at together.
+    turns: usize,
     races: Races,
 }
 
@@ -145,6 +157,7 @@ impl Search {
             next,
             workers: Vec::new(),
             threads: 1,
+            turns: TURNS,
             races: Races::default(),
         })
     }
@@ -154,8 +167,10 @@ impl Search {
         self.world.budget.heed(interrupted);
     }
 
-    /// Looks at up to `states` more states; true when the search is over, one way or the other. An error is final.
-    pub fn run(&mut self, states: usize) -> Result<bool> {
+    /// Looks at up to `states` more states, until the search is over, one way or the other. An error is final.
+    ///
+    /// After some time it comes back with `states` left (`SLICE`), which changes nothing but when its caller can end it.
+    pub fn run(&mut self, states: &mut usize) -> Result<Came> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
@@ -171,28 +186,34 @@ impl Search {
         self.threads = threads.min(MOST_THREADS);
     }
 
-    fn advance(&mut self, mut states: usize) -> Result<bool> {
+    fn advance(&mut self, states: &mut usize) -> Result<Came> {
+        let begun = Instant::now();
         while !self.is_over() {
-            if states == 0 {
-                return Ok(false);
+            if *states == 0 {
+                return Ok(Came::Back);
+            }
+            let took = begun.elapsed();
+            if took > SLICE {
+                return Ok(Came::Late);
             }
             if self.visited.found.is_some_and(|found| found.number == self.expanded) {
                 self.violated = true;
-                return Ok(true);
+                return Ok(Came::Over);
             }
             let waiting = self.visited.count() - self.expanded;
-            if self.threads > 1 && states.min(waiting) >= WORTHWHILE && self.barriers_passed.is_none() {
-                let turns = states.min(waiting).min(TURNS);
+            if self.threads > 1 && (*states).min(waiting) >= WORTHWHILE && self.barriers_passed.is_none() {
+                let turns = (*states).min(waiting).min(self.turns);
                 self.advance_together(turns)?;
-                states -= turns;
+                *states -= turns;
+                self.turns = if begun.elapsed() - took > SLICE { WORTHWHILE } else { TURNS };
                 continue;
             }
-            states -= 1;
+            *states -= 1;
             if !self.expand()? {
-                return Ok(false);
+                return Ok(Came::Back);
             }
         }
-        Ok(true)
+        Ok(Came::Over)
     }
 
     fn is_over(&self) -> bool {
