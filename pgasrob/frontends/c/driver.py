@@ -15,6 +15,7 @@ from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.doubles import doubles
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.followed import Followed
+from pgasrob.frontends.c.graph import go_round
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.moved import FOLDING, NotLaid
 from pgasrob.frontends.c.problem import Problem, TryAgain
@@ -211,4 +212,5 @@ def _process(machine: Machine) -> Process:
         machine.parts.agreements.check()
     else:
         ranks = (rank.number,)
+    go_round(machine.writer.nodes)
     return Process(ranks, assemble(machine.writer.nodes))

@@ -28,6 +28,15 @@ _DROPPED = frozenset(
         "__inline__ __restrict __restrict__ __const __const__ __volatile__ __volatile"
     )
 )
+_REFUSED = {
+    "packed": ("packed structs are", "leave it away: the layout then is the ordinary one"),
+    "constructor": ("functions that run before `main` are", "call it at the beginning of `main`"),
+    "destructor": ("functions that run behind `main` are", "call it at the end of `main`"),
+    "cleanup": ("functions that run at the end of a scope are", "call it there"),
+    "vector_size": ("vectors are", "use an array, or a loop over the elements"),
+    "mode": ("types by the mode of the machine are", "use the types of <stdint.h>"),
+}
+"""Attributes that change what a program does, by their name without underscores; and what to do instead."""
 _BRACKETED = frozenset({"__attribute__", "__attribute", "_Alignas", "__declspec"})
 _ASSEMBLER = frozenset({"asm", "__asm__", "__asm"})
 UNSUPPORTED = {
@@ -217,9 +226,9 @@ def _closing(tokens: list[Token], position: int, start: Token) -> int:
     for index in range(position, len(tokens)):
         text = tokens[index].text
         depth += (text == "(") - (text == ")")
-        if start.text.startswith("__attribute") and text in ("packed", "__packed__"):
-            hint = "leave it away: the layout then is the ordinary one"
-            raise error("PG120", "packed structs are not supported", tokens[index], hint)
+        refused = _REFUSED.get(text.strip("_")) if start.text.startswith("__attribute") else None
+        if refused is not None and tokens[index].kind == "name":
+            raise error("PG120", f"{refused[0]} not supported", tokens[index], refused[1])
         if depth == 0:
             return index + 1
     raise error("PG107", "this bracket is not closed", tokens[position])

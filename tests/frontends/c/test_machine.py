@@ -191,8 +191,26 @@ def test_what_has_no_meaning_faults_only_where_a_run_gets_there() -> None:
         assert check(parse_c(source.format(unreached)), 1).verdict == "robust"
 
 
-def test_a_loop_in_which_nothing_happens_ends_the_rank() -> None:
-    assert process(lowered("if (me) while (1) ; shmem_int_p(&x, 1, 0);"), 1) == ["s0: goto s0;"]
+def test_in_a_loop_in_which_nothing_happens_a_rank_spins() -> None:
+    assert process(lowered("if (me) while (1) ; shmem_int_p(&x, 1, 0);"), 1) == ["s1: assume(1);", "goto s1;"]
+
+
+@pytest.mark.parametrize(
+    ("body", "ends"),
+    [
+        ("for (;;) ;", False),
+        ("while (1) { k++; if (k > 10) k = 0; }", False),
+        ("do { k = (k + 1) % 3; } while (k < 3);", False),
+        ("if (shmem_my_pe() == 1) for (;;) ;", False),
+        ("k = rand(); while (k > 3) ;", False),
+        ("for (;;) if (k++ > 10) break;", True),
+        ("for (;;) { shmem_barrier_all(); exit(0); }", True),
+    ],
+)
+def test_whether_ranks_end(body: str, ends: bool) -> None:
+    headers = "#include <shmem.h>\n#include <stdlib.h>\n"
+    verdict = check(parse_c(f"{headers}int main(void) {{ int k = 0; shmem_init();\n{body}\nshmem_finalize(); }}"), 2)
+    assert (verdict.verdict, verdict.deadlock) == ("robust", not ends)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,10 @@ def test_what_changes_no_meaning_is_left_out() -> None:
         ("int f(void) { (", "this `[{(]` is not closed"),
         ("int f(void) } {", "closes nothing"),
         ("struct __attribute__((packed)) s { int a; };", "packed structs"),
+        ("__attribute__((unused, constructor)) void f(void) {}", "before `main`"),
+        ("__attribute__((__destructor__(101))) void f(void) {}", "behind `main`"),
+        ("int f(void) { int x __attribute__((cleanup(g))) = 0; return x; }", "end of a scope"),
+        ("int __attribute__((vector_size(16))) x;", "vectors"),
         ("int x = " + "(" * (MAX_NESTING + 1), "nest more than"),
     ],
 )
