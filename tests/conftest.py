@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import signal
-import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -79,42 +78,16 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """What is marked no_cover is not traced in processes of pytest-xdist either: there pytest-cov has started coverage
-    twice, and pauses one of them."""
-    trace = sys.gettrace()
-    if trace is None or item.get_closest_marker("no_cover") is None:
-        return (yield)
-    sys.settrace(None)
-    try:
-        return (yield)
-    finally:
-        sys.settrace(trace)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = tiers.slow([item.nodeid for item in items])
-    quick, slow = [], []
-    for item in items:
-        (slow if item.nodeid in left_out or "nightly" in item.keywords else quick).append(item)
-    if config.getoption("--quick"):
-        items[:] = quick
-        config.hook.pytest_deselected(items=slow)
-        return
-    late = {id(item) for item in slow}
-    for item in items:
-        # Under coverage (pytest-cov) tests take more than twice as long.
-        if id(item) in late or not item.nodeid.startswith(tiers.TRACED):
-            item.add_marker("no_cover")
+    if config.getoption("--nightly"):
+        left_out = set[str]()
+    else:
+        tests = [item.nodeid for item in items if "nightly" not in item.keywords]
+        left_out = {item.nodeid for item in items if "nightly" in item.keywords}
+        left_out |= tiers.not_quick(tests) if config.getoption("--quick") else tiers.left_to_the_night(tests)
+    chosen = [item for item in items if item.nodeid not in left_out]
     if hasattr(config, "workerinput"):
         # On several processes (pytest-xdist) what takes long comes first, so that none waits for another at the end.
-        slow.sort(key=lambda item: item.nodeid.partition("[")[0] not in tiers.LONGEST)
-        items[:] = [*slow, *quick]
-    if config.getoption("--nightly"):
-        return
-    skip = pytest.mark.skip(reason="a long random run, or a further case; --nightly chooses it")
-    further = tiers.left_to_the_night([item.nodeid for item in items if "nightly" not in item.keywords])
-    for item in items:
-        if "nightly" in item.keywords or item.nodeid in further:
-            item.add_marker(skip)
+        chosen.sort(key=lambda item: tiers.turn(item.nodeid))
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+    items[:] = chosen

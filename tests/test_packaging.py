@@ -94,7 +94,7 @@ def bounds(requirement: Requirement, operator: str) -> list[Version]:
 
 
 def test_the_constraints_are_the_lowest_versions_that_are_declared() -> None:
-    """`.ci/run --lowest` runs the quick tests with them; those who only judge the text of the sources are left out."""
+    """`.ci/run` runs the quick tests with them; those who only judge the text of the sources are left out."""
     lines = (ROOT / "tests/lowest.txt").read_text(encoding="utf-8").splitlines()
     constraints = [Requirement(line) for line in lines if not line.startswith("#")]
     pinned = {each.name: bounds(each, "==") for each in constraints}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 from tests import tiers
@@ -22,11 +21,19 @@ def test_every_slow_test_exists() -> None:
     assert not gone, "take them out of tests/tiers.py"
 
 
-def test_of_many_slow_cases_the_first_is_quick() -> None:
+def test_of_many_cases_the_first_is_quick() -> None:
     few, many = "tests/robustness/test_spin.py::test_random_programs", "tests/robustness/test_spin.py::test_the_corpus"
     assert {few, many} <= tiers.FUNCTIONS
-    tests = [f"{few}[1]", f"{few}[2]", *(f"{many}[{case}]" for case in range(4)), "tests/test_tiers.py::test_quick[1]"]
-    assert tiers.slow(tests) == {*tests[:2], *tests[3:6]}
+    tests = [f"{few}[1]", f"{few}[2]", *(f"{many}[{case}]" for case in range(4))]
+    tests += [f"tests/test_tiers.py::test_quick[{case}]" for case in range(3)]
+    tests += [f"tests/test_tiers.py::test_of_cases[{case}]" for case in range(4)]
+    assert tiers.not_quick(tests) == {*tests[:2], *tests[3:6], *tests[10:]}
+
+
+def test_what_takes_long_comes_first() -> None:
+    (longest, *_), name = sorted(tiers.LONGEST), "tests/robustness/test_spin.py::test_the_corpus"
+    tests = ["tests/test_tiers.py::test_quick", f"{name}[1]", longest, f"{name}[2]"]
+    assert sorted(tests, key=tiers.turn) == [longest, f"{name}[1]", f"{name}[2]", "tests/test_tiers.py::test_quick"]
 
 
 def test_of_further_cases_the_default_tier_runs_some_of_each_function() -> None:
@@ -36,8 +43,3 @@ def test_of_further_cases_the_default_tier_runs_some_of_each_function() -> None:
         assert 20 < len(ran) < 60, function
         assert set(cases[:2]) - tiers.left_to_the_night(cases[:2]), "one at least"
     assert not tiers.left_to_the_night(["tests/test_tiers.py::test_quick[1]", "tests/test_tiers.py::test_quick[2]"])
-
-
-def test_where_coverage_is_not_measured_nothing_is_traced() -> None:
-    assert not Path(__file__).relative_to(ROOT).as_posix().startswith(tiers.TRACED)
-    assert sys.gettrace() is None, "tracing makes Python code two to four times as slow (tests/conftest.py)"

@@ -72,7 +72,7 @@ def differs(each: Drawn) -> bool:
 
 @pytest.fixture(scope="module")
 def sample() -> list[Drawn]:
-    return list(drawn((*range(examples(60, nightly=6_000)), *FENCED)))
+    return list(drawn((*range(examples(30, nightly=6_000)), *FENCED)))
 
 
 def test_the_answers_are_those_of_the_definition(sample: list[Drawn]) -> None:

@@ -89,7 +89,7 @@ def test_every_program_has_its_answer() -> None:
     assert sum(each.by_hand == 0 for each in ANSWERS.values()) == 14
 
 
-@pytest.mark.parametrize("path", sampled(PROGRAMS, 18), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sampled(PROGRAMS, 36), ids=lambda path: path.name)
 def test_the_fix_by_hand_or_a_cheaper_one(path: Path) -> None:
     by_hand, expected = seeded(path), ANSWERS[path.name]
     fixed = (parse_c if path.suffix == ".c" else parse)(by_hand.fixed, str(path))

@@ -258,7 +258,7 @@ def test_states_and_transitions(program: Instance, counts: tuple[int, int]) -> N
 
 
 @given(drawn_programs())
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15))
 def test_the_facts_agree_with_the_oracle(drawn: Drawn) -> None:
     program = drawn.instance
     found, expected = facts(program), decide(drawn.oracle)
@@ -276,7 +276,7 @@ def test_the_facts_agree_with_the_oracle(drawn: Drawn) -> None:
 
 
 def test_deadlocks_beside_false_assumes_agree_with_the_oracle() -> None:
-    count, seen = examples(100, 10_000), Counter[bool | str | None]()
+    count, seen = examples(60, 10_000), Counter[bool | str | None]()
     for seed in range(count):
         drawn = translated(random_program(seed, (2, 3), ("assume", "await", "barrier", "swap", "choose"), faults=False))
         expected, found = decide(drawn.oracle), facts(drawn.instance)

@@ -32,8 +32,8 @@ def program(api: str, body: str) -> str:
 
 
 def test_random_programs() -> None:
-    found, few = Counter[str](), examples(5, nightly=1_500)
-    for seed in range(37, 37 + few):
+    found, few = Counter[str](), examples(3, nightly=1_500)
+    for seed in range(60, 60 + few):
         text = drawn_tables(seed)
         read = parse_c(text)
         without = read.for_every_count()
