@@ -131,8 +131,8 @@ def communicates(steps: Noting, of: Window, target: Target, request: bool) -> No
         steps.illegal(rule, f"{call} outside of an epoch{after}", ended)
 
 
-def flushes(steps: Noting, of: Window, target: Target | None) -> None:
-    """The call is a flush of ``target``, or of all (None)."""
+def flushes(steps: Noting, of: Window, target: Target | None, rule: Rule = rules.FLUSH_UNLOCKED) -> None:
+    """The call is a flush of ``target``, or of all (None); or MPI_Win_sync, by its own ``rule``."""
     locked = dict(held(steps, of))
     if locked and (
         target is None
@@ -144,16 +144,14 @@ def flushes(steps: Noting, of: Window, target: Target | None) -> None:
     fence, group = fenced(steps, of), started(steps, of)
     which = "" if target is None else f" of rank {shown(target)}"
     if locked:
-        steps.illegal(
-            rules.FLUSH_UNLOCKED, f"{steps.call.name}{which}, which is not locked", next(iter(locked.values()))[1]
-        )
+        steps.illegal(rule, f"{steps.call.name}{which}, which is not locked", next(iter(locked.values()))[1])
         return
     if group is not None or (fence is not None and fence.used):
         epoch = group.call if group is not None else fence.call  # type: ignore[union-attr]
-        steps.illegal(rules.FLUSH_UNLOCKED, f"{steps.call.name}{which} in an epoch of {epoch.name}", epoch)
+        steps.illegal(rule, f"{steps.call.name}{which} in an epoch of {epoch.name}", epoch)
         return
     ended, after = _ended(steps, of)
-    steps.illegal(rules.FLUSH_UNLOCKED, f"{steps.call.name}{which} outside of a lock{after}", ended)
+    steps.illegal(rule, f"{steps.call.name}{which} outside of a lock{after}", ended)
 
 
 # Epochs

@@ -46,6 +46,12 @@ FLUSH_UNLOCKED = Rule(
     "MPI-4.1, 12.5.4",
     "move it before the unlock; where fences or MPI_Win_complete end the epoch, they complete what a flush would",
 )
+SYNC_UNLOCKED = Rule(
+    "mpi-sync-unlocked",
+    "MPI_Win_sync is called between a lock and its unlock only: like a flush, within a passive-target epoch",
+    "MPI-4.1, 12.5.4",
+    "call MPI_Win_lock_all before it (with MPI_MODE_NOCHECK, if nobody locks), and MPI_Win_unlock_all later",
+)
 START_TWICE = Rule(
     "mpi-start-twice",
     "an epoch begun by MPI_Win_start is completed by MPI_Win_complete before the next one begins",

@@ -228,6 +228,7 @@ def set_name(call: Call, steps: Steps) -> None:
 def sync(call: Call, steps: Steps) -> None:
     """There is one copy of a window's memory (MPI_WIN_UNIFIED), so there is nothing to do."""
     of = window(call, 0)
+    epochs.flushes(steps, of, None, rules.SYNC_UNLOCKED)
     call.rests_on(Kind.UNIFIED_WINDOWS)
     with of.marked(steps, "win_sync", (call.rank,) if call.marked else ()):
         pass

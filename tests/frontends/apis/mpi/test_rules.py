@@ -66,6 +66,8 @@ ILLEGAL: list[tuple[str, Rule, str, str]] = [
     (f"{OWN} {FLUSH} {UNLOCK_OWN}", rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1, which is not locked", "MPI_Win_lock"),
     (f"{FENCE} {PUT} {FLUSH} {FENCE}", rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1 in an epoch of MPI_Win_fence", "MPI_Win_fence"),
     (f"{POST} {START} {PUT} {FLUSH} {COMPLETE} {WAIT_FOR_ALL}", rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1 in an epoch of MPI_Win_start", "MPI_Win_start"),
+    (f"{FENCE} {PUT} MPI_Win_sync(w); {FENCE}", rules.SYNC_UNLOCKED, "MPI_Win_sync in an epoch of MPI_Win_fence", "MPI_Win_fence"),
+    (f"{LOCK} {UNLOCK} MPI_Win_sync(w);", rules.SYNC_UNLOCKED, "MPI_Win_sync outside of a lock after MPI_Win_unlock", "MPI_Win_unlock"),
     (f"{POST} {POST} {START} {START} {COMPLETE} {WAIT_FOR_ALL}", rules.START_TWICE, "MPI_Win_start in an epoch of MPI_Win_start", "MPI_Win_start"),
     (COMPLETE, rules.COMPLETE_UNSTARTED, "MPI_Win_complete without MPI_Win_start", ""),
     (f"{POST} {POST} {START} {COMPLETE} {WAIT_FOR_ALL}", rules.POST_TWICE, "MPI_Win_post in an epoch of MPI_Win_post", "MPI_Win_post"),
@@ -112,7 +114,7 @@ LEGAL = [
     f"{NOPRECEDE} {PUT} {NOSUCCEED}",
     f"{FENCE} {LOCK} {PUT} {UNLOCK} {FENCE}",  # fences without communication between them begin no epoch (12.5.1)
     f"{FENCE} {PUT} {FENCE} {LOCK} {PUT} {UNLOCK} {NOPRECEDE} {PUT} {FENCE} {POST} {START} {PUT} {COMPLETE} {WAIT_FOR_ALL}",
-    f"{FENCE} {PUT} MPI_Win_sync(w); {BARRIER} {FENCE}",
+    f"{LOCK} {PUT} MPI_Win_sync(w); {BARRIER} MPI_Win_sync(w); {UNLOCK} {ALL} MPI_Win_sync(w); {UNLOCK_ALL}",
     f"{POST} {START} {PUT} {COMPLETE} {WAIT_FOR_ALL} {POST} {START} {COMPLETE} while (!flag) MPI_Win_test(w, &flag);",
     f"{POST_NOCHECK} {BARRIER} {START_NOCHECK} {PUT} {COMPLETE} {WAIT_FOR_ALL}",
     "if (me) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, MPI_MODE_NOCHECK, w); MPI_Win_unlock(0, w); }",
