@@ -62,7 +62,7 @@ def explore(options: ExploreOptions) -> None:
     try:
         from pgasrob.explore.serve import serve
     except ModuleNotFoundError as missing:
-        if missing.name not in ("starlette", "uvicorn", "anyio"):
+        if missing.name not in ("starlette", "uvicorn", "anyio", "h11"):
             raise
         refuse(f"pgasrob: explore needs {missing.name}: pip install 'pgasrob[explore]'")
 

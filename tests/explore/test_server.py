@@ -416,14 +416,15 @@ def test_a_port_that_is_taken_is_told() -> None:
     assert f"cannot listen on port {port}" in answer.output
 
 
-def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", ["uvicorn", "h11"])
+def test_without_the_extra_one_line_says_what_to_install(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
     from pgasrob.cli import cli
 
-    for name in [name for name in sys.modules if name == "uvicorn" or name.startswith("pgasrob.explore")]:
+    for name in [name for name in sys.modules if name == package or name.startswith("pgasrob.explore")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.setitem(sys.modules, package, None)
     answer = CliRunner().invoke(cli, ["explore", str(FILE), "--no-browser"])
     assert answer.exit_code == 2
-    assert answer.output == "pgasrob: explore needs uvicorn: pip install 'pgasrob[explore]'\n"
+    assert answer.output == f"pgasrob: explore needs {package}: pip install 'pgasrob[explore]'\n"

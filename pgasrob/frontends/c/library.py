@@ -11,7 +11,7 @@ from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
-from pgasrob.frontends.c import arithmetic, nondeterminism
+from pgasrob.frontends.c import arithmetic, code, nondeterminism
 from pgasrob.frontends.c.libc import callbacks, command_line, numbers, outside, scanning
 from pgasrob.frontends.c.libc.file_calls import SHOWS, STREAM
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
@@ -51,8 +51,9 @@ def output(call: Call) -> Outcome:
     return Outcome(result=VALUE)
 
 
+CHANGES_ENVIRONMENT = ("setenv", "putenv", "unsetenv")
 NOT_JUST_IDLE = {
-    "atexit": Kind.NOT_CALLED, **dict.fromkeys(("setenv", "putenv", "unsetenv"), Kind.ENVIRONMENT),
+    "atexit": Kind.NOT_CALLED, **dict.fromkeys(CHANGES_ENVIRONMENT, Kind.ENVIRONMENT),
 }  # fmt: skip
 """What calls that do nothing here rest on otherwise than that they do nothing."""
 
@@ -109,7 +110,11 @@ def signal(call: Call) -> Outcome:
 
 @calls("char *getenv(const char *name); char *secure_getenv(const char *name);")
 def environment(call: Call) -> Outcome:
-    """The environment is empty."""
+    """The environment is empty, and stays so."""
+    functions = machine_of(call).machine.world.program.unit.functions.values()
+    called = {each.function for function in functions for each in function.code if isinstance(each, code.Call)}
+    for changing in (name for name in CHANGES_ENVIRONMENT if name in called):
+        call.fail(f"`{call.name}` in a program that calls `{changing}`", "keep what it sets in a variable")
     call.rests_on(Kind.ENVIRONMENT)
     return Outcome(result=NULL)
 

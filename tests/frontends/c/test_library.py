@@ -212,3 +212,11 @@ def test_aligned_memory_may_have_elements_for_every_rank() -> None:
         for memory in (aligned, "b = malloc(shmem_n_pes() * sizeof *b);")
     )
     assert one == other and len(one) == 2
+
+
+def test_the_environment_is_not_changed() -> None:
+    """What is read of it behind that would be something else."""
+    text = '#include <stdlib.h>\nint main(void) {{ setenv("A", "1", 1); {} }}'
+    assert check(parse_c(text.format("")), 1).verdict == "robust"
+    (error,) = check(parse_c(text.format('return getenv("A") != 0;')), 1).errors
+    assert error.message == "`getenv` in a program that calls `setenv`"

@@ -23,6 +23,8 @@ from pgasrob.program.expressions import Binary, Const, Expr
 MOST_CASES = 256
 """The most values of unknown ranks and displacements at one call: each is an outcome."""
 
+NAMED = "mpi.named"
+"""Key of the note that the rank has named a communicator or window."""
 SUCCESS = Known(0)
 
 

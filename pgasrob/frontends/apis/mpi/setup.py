@@ -10,7 +10,7 @@ from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.attributes import copied, copy_attributes
 from pgasrob.frontends.apis.mpi.datatypes import entry
-from pgasrob.frontends.apis.mpi.handles import communicator, grid_of, group, pointer, published
+from pgasrob.frontends.apis.mpi.handles import NAMED, communicator, grid_of, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
     COMM,
     FUNCTIONS,
@@ -61,14 +61,17 @@ def free_mem(call: Call, steps: Steps) -> None:
 
 
 @does("Comm_set_name(MPI_Comm comm, const char *name)")
-def read_only(call: Call, steps: Steps) -> None:
+def set_name(call: Call, steps: Steps) -> None:
     read_texts(call, 1)
+    steps.note(NAMED, True)
 
 
 @does("Comm_get_name(MPI_Comm comm, char *name, int *resultlen); "
       "Win_get_name(MPI_Win win, char *name, int *resultlen)")  # fmt: skip
 def name(call: Call, steps: Steps) -> None:
-    """An empty string."""
+    """An empty string, of what the program has not named."""
+    if steps.recall(NAMED):
+        call.fail(f"{call.name} behind MPI_Comm_set_name or MPI_Win_set_name", "keep the name in a variable")
     call.rests_on(FIXED, call.name)
     steps.answer(1, 0, CHAR)
     steps.answer(2, 0, INT)

@@ -12,7 +12,7 @@ from pgasrob.frontends.apis.flags import all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
 from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.attributes import own_attribute
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, group, pointer, published
+from pgasrob.frontends.apis.mpi.handles import NAMED, SUCCESS, communicator, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
     GROUP,
     NOCHECK,
@@ -222,6 +222,7 @@ nothing("Win_set_info(MPI_Win win, MPI_Info info)", Kind.HINTS)
 @does("Win_set_name(MPI_Win win, const char *name)")
 def set_name(call: Call, steps: Steps) -> None:
     read_texts(call, 1)
+    steps.note(NAMED, True)
 
 
 @does("Win_sync(MPI_Win win)")

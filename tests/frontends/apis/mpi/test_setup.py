@@ -12,7 +12,9 @@ CALLS = {
     'MPI_Info i; MPI_Info_create(&i); MPI_Info_set(i, "no_locks", "true"); MPI_Info_free(&i); int *p; MPI_Alloc_mem(8, MPI_INFO_NULL, &p); p[0] = 4; MPI_Free_mem(p); MPI_Finalize();': "barrier;",
 }
 
+NAME = "char text[MPI_MAX_OBJECT_NAME]; int length;"
 ERRORS = {
+    f'{NAME} MPI_Comm_set_name(MPI_COMM_WORLD, "x"); MPI_Comm_get_name(MPI_COMM_WORLD, text, &length);': "MPI_Comm_get_name behind",
     "MPI_Op o; MPI_Op_create(NULL, 1, &o);": "`MPI_Op_create` is not supported",
     "MPI_Iscan(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);": "`MPI_Iscan` is not supported",
 }
