@@ -8,6 +8,8 @@ FORMAT: int
 SHAPES: list[str]
 STEPS: list[str]
 INSTRUCTIONS: list[str]
+FUNCTIONS: list[str]
+FUNCTIONS_OF_TWO: list[str]
 REDUCTIONS: list[str]
 RELATIONS: list[str]
 

@@ -30,6 +30,7 @@ from pgasrob.program.expressions import (
     float_bits,
     render,
 )
+from pgasrob.program.float_functions import FUNCTIONS_OF_TWO
 from pgasrob.semantics.effect import OPERATOR_OF
 
 MOST_TEXT = 20_000
@@ -231,6 +232,8 @@ class Scope:
                 return _unary_in_c(symbol, self._c(operand), type)
             case Binary(symbol, left, right, type):
                 first, second = self._c(left), self._c(right)
+                if symbol[:-1] in FUNCTIONS_OF_TWO:
+                    raise Unsupported(f"the function `{symbol[:-1]}`")
                 if symbol.endswith("."):
                     text = f"((real)({first}) {symbol[:-1]} (real)({second}))"
                     return f"(wide) {text}" if symbol[:-1] in RELATIONS else f"(bits){text}"
@@ -259,7 +262,7 @@ def _unary_in_c(symbol: str, operand: str, type: IntType) -> str:
             return f"(bits)((float) (real)({operand}))"
         case "-.":
             return f"(bits)(-(real)({operand}))"
-    raise ValueError(f"no unary operator: {symbol}")
+    raise Unsupported(f"the function `{symbol.rstrip('.')}`")
 
 
 _C_TYPES = {8: "char", 16: "short", 32: "int", 64: "long long"}

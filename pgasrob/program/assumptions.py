@@ -61,7 +61,8 @@ class Kind(Enum):
     PLATFORM = ("platform", "C", True,
         "types have the sizes, layout and byte order of 64-bit Unix on x86, and so do the compiler's macros")
     ARITHMETIC = ("arithmetic", "C", True,
-        "signed integers wrap round; floating-point operations are those of IEEE 754, one by one")
+        "signed integers wrap round; floating-point operations are those of IEEE 754, one by one, "
+        "and <math.h> is as here")
     COMPILER = ("compiler", "C", False,
         "the compiler keeps accesses to memory that ranks share, in the order of the text, left to right")
     WHOLE_SCALARS = ("whole-scalars", "C", False,

@@ -13,7 +13,10 @@ import operator
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeGuard
+
+from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO, applied
 
 Evaluator = Callable[[Sequence[int]], int]
 
@@ -238,8 +241,15 @@ OPERATORS: dict[str, Callable[[int, int, IntType], int]] = {
     "-.": _on_floats(operator.sub),
     "*.": _on_floats(operator.mul),
     "/.": _on_floats(_float_quotient),
+    **{f"{name}.": _on_floats(partial(applied, name)) for name in FUNCTIONS_OF_TWO},
 }
-"""Binary operators by symbol: the operands, and the type that the operation is done in, give the result."""
+"""Binary operators by symbol: the operands, and the type that the operation is done in, give the result. Functions of
+two doubles are among them, by their names and a dot."""
+
+
+def _function(name: str) -> Callable[[int, IntType], int]:
+    return lambda value, type: float_bits(applied(name, float_value(value)))
+
 
 CONVERSIONS: dict[str, Callable[[int, IntType], int]] = {
     "cast": lambda value, type: type.wrap(value),
@@ -247,9 +257,10 @@ CONVERSIONS: dict[str, Callable[[int, IntType], int]] = {
     "int": lambda value, type: _truncated(float_value(value), type),
     "float32": lambda value, type: float_bits(_single(float_value(value))),
     "-.": lambda value, type: float_bits(-float_value(value)),
+    **{f"{name}.": _function(name) for name in FUNCTIONS},
 }
 """Unary operators beside C's: to an integer type, from an integer to a double, from a double to an integer type, to the
-precision of a float, and the negation of a double."""
+precision of a float, the negation of a double, and functions of one."""
 
 
 def evaluator(expr: Expr) -> Evaluator:
@@ -473,6 +484,8 @@ def render(expr: Expr, level: int = 0) -> str:
             return "nodes"
         case Unary(symbol, operand, type) if symbol in CONVERSIONS:
             name = f"{'' if type.signed else 'u'}{symbol}{type.bits}" if symbol in ("cast", "int") else symbol
+            if symbol != "-.":
+                name = name.rstrip(".")
             return f"{name}({render(operand)})"
         case Unary(symbol, operand):
             # Without the space `-(-x)` would print as `--x`, which reads as another operator. And `-5` is a constant,
@@ -481,6 +494,8 @@ def render(expr: Expr, level: int = 0) -> str:
             inner = f"({render(operand)})" if literal else render(operand, UNARY_LEVEL)
             space = " " if symbol == "-" and inner.startswith("-") else ""
             text, mine = f"{symbol}{space}{inner}", UNARY_LEVEL
+        case Binary(symbol, left, right) if symbol[:-1] in FUNCTIONS_OF_TWO:
+            return f"{symbol[:-1]}({render(left)}, {render(right)})"
         case Binary(symbol, left, right):
             mine = LEVEL[symbol.rstrip(".")]
             text = f"{render(left, mine)} {symbol} {render(right, mine + 1)}"

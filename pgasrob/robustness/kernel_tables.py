@@ -34,6 +34,7 @@ from pgasrob.program.expressions import (
     registers_of,
     render,
 )
+from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
@@ -51,15 +52,15 @@ INSTRUCTIONS = (
     "push", "register", "jump_if_zero", "jump", "truth", "!", "~", "negate", "cast", "float", "int", "float32",
     "negate.", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "+.", "-.", "*.", "/.",
 )  # fmt: skip
-"""The instructions of the stack code by number. The relations come after them, those with a dot last."""
+"""The instructions of the stack code by number. The relations come after them, those with a dot last, and then the
+functions of doubles."""
 
 _SHAPE = {name: number for number, name in enumerate(SHAPES)}
 _STEP = {name: number for number, name in enumerate(STEPS)}
 _RELATION = {symbol: number for number, symbol in enumerate(RELATIONS)}
 _OPERATION = {name: number for number, name in enumerate(UPDATES)}
-_INSTRUCTION = {
-    name: number for number, name in enumerate((*INSTRUCTIONS, *RELATIONS, *(f"{symbol}." for symbol in RELATIONS)))
-}
+_ON_DOUBLES = (f"{each}." for each in (*RELATIONS, *FUNCTIONS, *FUNCTIONS_OF_TWO))
+_INSTRUCTION = {name: number for number, name in enumerate((*INSTRUCTIONS, *RELATIONS, *_ON_DOUBLES))}
 _NEGATION = {"-": "negate", "-.": "negate."}
 """The unary operators that are called as binary ones."""
 

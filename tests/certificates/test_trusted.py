@@ -26,7 +26,8 @@ CHECKER = named("certificates.check", "accept command_effects infeasible names s
 PROGRAM = {"semantics.effect"} | named(
     "program",
     """
-    builder commands control core declaration_rules declarations expression_rules expressions files graphs
+    builder commands control core declaration_rules declarations expression_rules expressions files
+    float_functions graphs
     illegal_calls instance parser program reading report statement_rules statements vocabulary
     """,
 )

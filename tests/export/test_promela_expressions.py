@@ -28,6 +28,7 @@ from pgasrob.program.expressions import (
     evaluator,
     float_bits,
 )
+from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO
 from pgasrob.semantics.effect import updated as value_updated
 from tests.support import examples
 
@@ -81,6 +82,7 @@ class Random:
         if depth == 0 or pick.random() < 0.15:
             return Const(pick.choice(self.pool)) if pick.random() < 0.3 else Register("r", pick.randrange(REGISTERS))
         symbols = [*OPERATORS, "&&", "||", *CONVERSIONS, "!", "-", "~", "?:"]
+        symbols = [symbol for symbol in symbols if symbol.rstrip(".") not in (*FUNCTIONS, *FUNCTIONS_OF_TWO)]
         if not any(value in DOUBLES for value in self.pool):
             symbols = [symbol for symbol in symbols if not symbol.endswith(".") and symbol not in ("int", "float32")]
         symbol, type = pick.choice(symbols), pick.choice([*TYPES, IntType(32, True), IntType(32, True)])
@@ -188,6 +190,9 @@ def test_a_double_is_cut_off_where_it_is_an_integer() -> None:
 def test_numbers_that_no_type_has() -> None:
     with pytest.raises(Unsupported, match="18446744073709551616 has more than 64 bits"):
         Scope([], ()).condition(Const(1 << 64))
+    for function in (Unary("exp.", Register("r", 0)), Binary("pow.", Register("r", 0), Const(0))):
+        with pytest.raises(Unsupported, match="the function `"):
+            Scope([Variable("r", (0, 1), "wide", "")], ((0, 1),)).condition(function)
     with pytest.raises(Unsupported, match="24-bit unsigned"):
         Scope([], ()).condition(Unary("cast", Const(1 << 30), IntType(24, False)))
 

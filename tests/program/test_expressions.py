@@ -357,6 +357,9 @@ def test_relations_of_doubles(left: float, right: float, holding: set[str]) -> N
         ("float32", float_bits(0.1), 0.10000000149011612),
         ("float32", float_bits(-1e300), -inf),
         ("float32", float_bits(1e300), inf),
+        ("sqrt.", float_bits(2.25), 1.5),
+        ("log.", float_bits(0.0), -inf),
+        ("exp.", float_bits(1e4), inf),
     ],
 )
 def test_conversions_to_doubles(symbol: str, operand: int, result: float) -> None:

@@ -57,6 +57,7 @@ from pgasrob.program.expressions import (
     Unary,
     float_bits,
 )
+from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO
 from pgasrob.program.instance import Instance, instantiate
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
@@ -283,6 +284,9 @@ def test_the_numbering_of_the_tables_is_the_kernels() -> None:
     ours = FORMAT, list(SHAPES), list(STEPS), list(INSTRUCTIONS)
     assert ours == (kernel.FORMAT, kernel.SHAPES, kernel.STEPS, kernel.INSTRUCTIONS)
     assert (list(RELATIONS), list(UPDATES)) == (kernel.RELATIONS, kernel.UPDATES)
+    assert (list(FUNCTIONS), list(FUNCTIONS_OF_TWO)) == tuple(
+        [name.rstrip(".") for name in names] for names in (kernel.FUNCTIONS, kernel.FUNCTIONS_OF_TWO)
+    )
     assert {*kernel.REDUCTIONS, "infeasibility"} == set(REDUCTIONS)
 
 

@@ -254,6 +254,8 @@ class Calling:
             self.end(refuses=not fine, of_all=of_all)
             return
         if call.target is not None:
+            if isinstance(result, Unknown) and not leaves(result.expr):
+                result = self.parts.evaluation.materialised(result)
             frame.slots[call.target] = result
             if isinstance(result, Address) and result.object.nameless:
                 variable = frame.function.slots[call.target]

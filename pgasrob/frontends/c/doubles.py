@@ -13,13 +13,12 @@ from pgasrob.frontends.c.world import World
 from pgasrob.program import core
 from pgasrob.program.core import Form
 from pgasrob.program.declarations import MemoryObject, Process
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Unary
+from pgasrob.program.expressions import RELATIONS, Binary, Conditional, Const, Expr, Register, Unary
 from pgasrob.program.statements import Do, statements_in
 from pgasrob.stop_points import stop_point
 
 LEAST_BITS = 1 << 52
 """The bits of a double that is neither 0 nor tiny are at least as much, as a signed integer in absolute value."""
-ARITHMETIC = ("+.", "-.", "*.", "/.")
 Place = str | int
 """A register by its name, a memory object by the address of its first cell."""
 
@@ -170,9 +169,9 @@ class _Flows:
             case Register(name):
                 return name in found
             case Unary(operator):
-                return operator in ("-.", "float", "float32")
+                return operator.endswith(".") or operator in ("float", "float32")
             case Binary(operator):
-                return operator in ARITHMETIC
+                return operator.endswith(".") and operator[:-1] not in RELATIONS
             case Conditional(_, then, otherwise):
                 return self.shows(then, found) or self.shows(otherwise, found)
         return False

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.nondeterminism import leaves, only_leaves
 from pgasrob.frontends.c.registers import Registers
+from pgasrob.frontends.c.together import LARGEST, weight
 from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.values import UNDEFINED, Unknown, Value
 from pgasrob.frontends.c.writer import Writer
 from pgasrob.program import commands
-from pgasrob.program.expressions import Binary, Const, Register, may_fault
+from pgasrob.program.expressions import Binary, Const, Expr, Register, may_fault
 from pgasrob.program.statements import Block, Choose, Do
 
 LARGEST_EXPRESSION = 16
@@ -44,8 +47,13 @@ class Evaluation:
             if not self.writer.open:
                 return UNDEFINED
         if large or not only_leaves(expr):
-            return Unknown(self.undecided.blurred(expr))
+            return Unknown(self._apart(expr))
         return value
+
+    def _apart(self, expr: Expr) -> Expr:
+        """``expr`` as an unknown value of its own, of which no more is known but what it has been computed of."""
+        value = self.undecided.blurred(expr)
+        return replace(value, made=expr) if only_leaves(expr) and weight(expr) <= LARGEST else value
 
     def _may_fail(self, expr: Binary) -> None:
         """``expr``, a division or a shift, has no value for some of what it may be."""

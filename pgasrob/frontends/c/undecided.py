@@ -91,7 +91,7 @@ class Undecided:
         site = frame.function.name, frame.pc
         return replace(value, cells=tuple(cells), found=CELL, site=site, drawn=drawn)
 
-    def blurred(self, expr: Expr, interval: Interval | None = None, origins: frozenset[Hashable] = frozenset()) -> Expr:
+    def blurred(self, expr: Expr, interval: Interval | None = None, origins: frozenset[Hashable] = frozenset()) -> Leaf:
         """``expr`` as an unknown value of its own, which nothing ties to those it is computed from."""
         found, known = leaves(expr), self.bounds(expr)
         if interval is None:
@@ -104,7 +104,16 @@ class Undecided:
         return values_of(expr, self.position.state.assumed)
 
     def decided(self, condition: Expr) -> bool | None:
-        """Whether ``condition`` holds, as far as that is known."""
+        """Whether ``condition`` holds, as far as that is known, or a collective has brought what decides it."""
+        found = self._follows(condition)
+        if found is None and self.facts.questions and only_leaves(condition) and weight(condition) <= LARGEST:
+            asked, holds = normal(expanded(condition))
+            answer = self._follows(asked)
+            found = None if answer is None else answer == holds
+        return found
+
+    def _follows(self, condition: Expr) -> bool | None:
+        """Whether ``condition`` holds, as far as that follows from what is assumed of its terms."""
         found = self.bounds(condition)
         if found is not None and (not found.low <= 0 <= found.high or 0 in found.others):
             return True
@@ -114,15 +123,7 @@ class Undecided:
             ways = [truth for truth in (True, False) if self._after(self.position.state, condition, truth)[1]]
             if len(ways) == 1:
                 return ways[0]
-        return self._brought(condition)
-
-    def _brought(self, condition: Expr) -> bool | None:
-        """Whether ``condition`` holds, as far as a collective has brought the answer."""
-        if not self.facts.questions or not only_leaves(condition) or weight(condition) > LARGEST:
-            return None
-        asked, holds = normal(expanded(condition))
-        found = self.position.state.assumed.get(asked)
-        return None if found is None or found.low != found.high else bool(found.low) == holds
+        return None
 
     def _after(self, state: State, condition: Expr, truth: bool) -> tuple[Expr, Bounds | None]:
         term, relation, value = literal(condition, truth)

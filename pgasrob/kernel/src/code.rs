@@ -147,7 +147,53 @@ pub enum Instruction {
     DivideFloats,
     Compare(Relation),
     CompareFloats(Relation),
+    /// A function of one double, by its place in [`FUNCTIONS`], and one of two, in [`FUNCTIONS_OF_TWO`].
+    Function(usize),
+    FunctionOfTwo(usize),
 }
+
+type OfOne = fn(f64) -> f64;
+type OfTwo = fn(f64, f64) -> f64;
+
+/// The functions of one double that expressions may call, as the C library has them.
+pub const FUNCTIONS: [(&str, OfOne); 19] = [
+    ("sqrt.", f64::sqrt),
+    ("round.", f64::round),
+    ("rint.", f64::round_ties_even),
+    ("sin.", f64::sin),
+    ("cos.", f64::cos),
+    ("tan.", f64::tan),
+    ("asin.", f64::asin),
+    ("acos.", f64::acos),
+    ("atan.", f64::atan),
+    ("sinh.", f64::sinh),
+    ("cosh.", f64::cosh),
+    ("tanh.", f64::tanh),
+    ("exp.", f64::exp),
+    ("exp2.", f64::exp2),
+    ("expm1.", f64::exp_m1),
+    ("log.", f64::ln),
+    ("log2.", f64::log2),
+    ("log10.", f64::log10),
+    ("log1p.", f64::ln_1p),
+];
+
+/// Those of two.
+pub const FUNCTIONS_OF_TWO: [(&str, OfTwo); 5] = [
+    ("pow.", f64::powf),
+    ("fmod.", |x, y| x % y),
+    ("atan2.", f64::atan2),
+    ("copysign.", f64::copysign),
+    ("fdim.", |x, y| {
+        if x.is_nan() || y.is_nan() {
+            f64::NAN
+        } else if x > y {
+            x - y
+        } else {
+            0.0
+        }
+    }),
+];
 
 impl Instruction {
     /// How many values it pops and pushes.
@@ -164,7 +210,8 @@ impl Instruction {
             | Instruction::ToFloat
             | Instruction::ToInteger(_)
             | Instruction::ToSingle
-            | Instruction::NegateFloat => (1, 1),
+            | Instruction::NegateFloat
+            | Instruction::Function(_) => (1, 1),
             _ => (2, 1),
         }
     }
@@ -250,7 +297,8 @@ impl Program {
                 | Instruction::ToFloat
                 | Instruction::ToInteger(_)
                 | Instruction::ToSingle
-                | Instruction::NegateFloat => {
+                | Instruction::NegateFloat
+                | Instruction::Function(_) => {
                     let operand = pop(stack)?;
                     match unary(instruction, operand) {
                         Some(value) => stack.push(value),
@@ -296,6 +344,7 @@ fn converted(instruction: Instruction, operand: Value) -> Option<Value> {
         Instruction::ToInteger(kind) => truncated(value, kind)?,
         Instruction::ToSingle => float_bits(f64::from(value as f32)),
         Instruction::NegateFloat => float_bits(-value),
+        Instruction::Function(place) => float_bits(FUNCTIONS.get(place)?.1(value)),
         _ => return None,
     })
 }
@@ -330,6 +379,7 @@ fn on_floats(instruction: Instruction, left: f64, right: f64) -> Option<Value> {
         Instruction::MultiplyFloats => float_bits(left * right),
         Instruction::DivideFloats => float_bits(left / right),
         Instruction::CompareFloats(relation) => Value::from(relation.holds(left, right)),
+        Instruction::FunctionOfTwo(place) => float_bits(FUNCTIONS_OF_TWO.get(place)?.1(left, right)),
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! The rows of the tables that are commands and expressions, read and checked.
 
-use crate::code::{Instruction, Program, Relation, Type, Value};
+use crate::code::{FUNCTIONS, FUNCTIONS_OF_TWO, Instruction, Program, Relation, Type, Value};
 use crate::commands::{Command, Expression, Immediate, MOST_STEPS, Operand, Phase, Step, Steps, Transfer, Update};
 use crate::memory::{Error, Result};
 use crate::raw::{Raw, below, collect, malformed, number, offsets, rows};
@@ -9,7 +9,8 @@ use crate::updates::Operation;
 
 /// The shapes of commands by their number in the tables (`pgasrob/program/core.py`).
 pub const SHAPES: [&str; 8] = ["assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier"];
-/// Instructions by their number in the tables; the relations follow, first between integers and then between doubles.
+/// Instructions by their number in the tables; the relations follow, first between integers and then between doubles,
+/// and then the functions of one double and those of two.
 pub const INSTRUCTIONS: [&str; 27] = [
     "push",
     "register",
@@ -93,7 +94,14 @@ pub fn expressions(raw: &Raw, values: &[Value], registers: usize) -> Result<Vec<
 fn instruction(row: &[i64; CODE_ROW], values: &[Value]) -> Result<Instruction> {
     let [number, argument, bits, signed] = *row;
     let relations = Relation::ALL.len();
-    let number = below(number, "code", INSTRUCTIONS.len() + 2 * relations)?;
+    let last = INSTRUCTIONS.len() + 2 * relations + FUNCTIONS.len() + FUNCTIONS_OF_TWO.len();
+    let number = below(number, "code", last)?;
+    if let Some(place) = number.checked_sub(INSTRUCTIONS.len() + 2 * relations) {
+        return Ok(match place.checked_sub(FUNCTIONS.len()) {
+            Some(place) => Instruction::FunctionOfTwo(place),
+            None => Instruction::Function(place),
+        });
+    }
     if let Some(place) = number.checked_sub(INSTRUCTIONS.len()) {
         let relation = Relation::ALL[place % relations].0;
         let floats = place >= relations;

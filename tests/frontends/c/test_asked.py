@@ -105,6 +105,8 @@ MPI_ALIKE = {
     "a logarithm": "REDUCED } while (log10(all) > -3);",
     "powers": "T if (pow(t, 2) > 2) ALL; if (exp(t) > 2) ALL; if (pow(2, t) > 2) ALL;",
     "what is no number": "REDUCED if (isnan(all)) { MPI_Finalize(); return 1; } } while (all > 1e-3);",
+    "a function of one that was computed": "T switch ((int) ceil(sqrt(t))) { case 1: ALL; break; case 2: ALL; ALL; }",
+    "a long expression": "T double s = 0; for (int i = 1; i < 9; i++) s += t * i; if (s > 3) ALL; if (exp(s) > 2) ALL;",
     "remainders": "K if (k % 2) ALL; if (k > 3) ALL;",
     "two values": """T double s = 0; if (rank == 0) s = read_double(); MPI_Bcast(&s, 1, MPI_DOUBLE, 0, W);
         if (s > t) ALL; if (!(s <= t)) ALL;""",

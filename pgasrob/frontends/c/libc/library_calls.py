@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of
+from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of, only_leaves
 from pgasrob.frontends.c.problem import Faults
 from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Known, Unknown, Value
@@ -68,17 +69,30 @@ def spelled(text: bytes, base: int) -> int:
     return int(digits or b"0", base) * (-1 if b"-" in text else 1)
 
 
-def unknown_value(call: Call, interval: Interval = ANY, *, reported: bool = True) -> Value:
-    """A value within ``interval`` of which no more is known; ``reported``: the verdict says that it rests on this."""
+def unknown_value(call: Call, interval: Interval = ANY, *, reported: bool = True, computed: bool = False) -> Value:
+    """A value within ``interval`` of which no more is known; ``reported``: the verdict says that it rests on this;
+    ``computed``: of the arguments and memory alone, so that others may have the same."""
     if reported:
         call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
     of = [leaf for value in call.arguments for leaf in leaves_of(value)]
-    return Unknown(machine_of(call).machine.undecided.new_leaf(INPUT, interval, exact=False, of=of))
+    value = machine_of(call).machine.undecided.new_leaf(INPUT, interval, exact=False, of=of)
+    own = value.own and not (computed and (not of or any(map(_is_of_run, call.arguments))))
+    return Unknown(replace(value, own=own))
+
+
+def _is_of_run(value: Value) -> bool:
+    """Whether ``value`` depends on registers of the run."""
+    return isinstance(value, Unknown) and not only_leaves(value.expr)
 
 
 def unknown_answer(call: Call, interval: Interval = ANY) -> Outcome:
     """The outcome of a call whose result is not known."""
     return Outcome(result=unknown_value(call, interval))
+
+
+def unknown_result(call: Call, interval: Interval = ANY) -> Outcome:
+    """The same of a call that computes it of its arguments and memory."""
+    return Outcome(result=unknown_value(call, interval, computed=True))
 
 
 def known_bytes(call: Call, index: int, size: int) -> bytes | None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial, reduce
 from itertools import chain
 
 from pgasrob.analysis.intervals import Interval
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.arithmetic import value_of
-from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, calls, unknown_answer, unknown_value
+from pgasrob.frontends.c.libc.library_calls import TABLE, calls, unknown_result, unknown_value
 from pgasrob.frontends.c.nondeterminism import ANY, Leaf, application, leaves, leaves_of, only_leaves
 from pgasrob.frontends.c.together import LARGEST, weight
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown
+from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import (
     Binary,
     Conditional,
@@ -29,6 +32,7 @@ from pgasrob.program.expressions import (
     folded,
     parts,
 )
+from pgasrob.program.float_functions import ON_FLOATS, applied
 
 LONG = IntType(64, True)
 LARGEST_OPERANDS = 16
@@ -46,50 +50,15 @@ def absolute(call: Call) -> Outcome:
     return Outcome(result=Unknown(Conditional(negative, Unary("-", expr, type), expr)))
 
 
-def _whole(round: Callable[[float], int]) -> Callable[[float], float]:
-    """``round`` for all doubles: keeps the sign of a zero, and numbers of 2^52 or more, which are whole."""
-    return lambda x: math.copysign(round(x), x) if abs(x) < 2.0**52 else x
-
-
-def _half_away(x: float) -> int:
-    whole = math.floor(abs(x))
-    return int(math.copysign(whole + (abs(x) - whole >= 0.5), x))
-
-
-ON_FLOATS: Mapping[str, Callable[..., float]] = {
-    "sqrt": math.sqrt, "fabs": math.fabs, "floor": _whole(math.floor), "ceil": _whole(math.ceil), "sin": math.sin,
-    "cos": math.cos, "tan": math.tan, "exp": math.exp, "log": math.log, "log2": math.log2, "log10": math.log10,
-    "fmin": lambda x, y: y if x != x else x if y != y else min(x, y), "pow": math.pow, "hypot": math.hypot,
-    "fmax": lambda x, y: y if x != x else x if y != y else max(x, y), "fmod": math.fmod, "trunc": _whole(math.trunc),
-    "atan": math.atan, "atan2": math.atan2, "cbrt": math.cbrt, "round": _whole(_half_away), "rint": _whole(round),
-    "nearbyint": _whole(round), "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "asin": math.asin,
-    "acos": math.acos, "exp2": math.exp2, "log1p": math.log1p, "expm1": math.expm1, "copysign": math.copysign,
-    "fdim": lambda x, y: math.nan if x != x or y != y else max(x - y, 0.0),
-}  # fmt: skip
 _EXACT = ("fabs", "fmin", "fmax", "floor", "ceil", "trunc")
-"""Those that the calculus computes."""
+"""Those that are made of other operations of the calculus."""
 _OF_TWO = ("pow", "fmin", "fmax", "fmod", "atan2", "hypot", "copysign", "fdim")
 _TO_LONG = {"lround": "round", "llround": "round", "lrint": "rint", "llrint": "rint"}
 
 
-def applied(name: str, *numbers: float) -> float:
-    """The function ``name`` of :data:`ON_FLOATS` at ``numbers``, also where Python raises (C11, F.10)."""
-    try:
-        return float(ON_FLOATS[name](*numbers))
-    except OverflowError:
-        odd = name == "pow" and numbers[0] < 0 and numbers[1] % 2 == 1
-        return -math.inf if odd or (name == "sinh" and numbers[0] < 0) else math.inf
-    except ValueError:
-        if name in ("log", "log2", "log10", "log1p") and numbers[0] == (-1 if name == "log1p" else 0):
-            return -math.inf
-        if name == "pow" and numbers[0] == 0:
-            return math.copysign(math.inf, numbers[0]) if numbers[1] % 2 == 1 else math.inf
-        return math.nan
-
-
 def on_floats(call: Call) -> Outcome:
-    """A function on floating-point numbers: of known values, and what is ``_EXACT`` of others too, of unknown ones if
-    they are not large. What else it gives is not known, but of a root what it is the root of."""
+    """A function on floating-point numbers: computed where runs know these, and what is ``_EXACT`` of unknown ones too,
+    if they are not large. What else it gives is not known, but of what it is computed."""
     name, single = _named(call.name)
     whole = _TO_LONG.get(name)
     if any(isinstance(value, Undefined) for value in call.arguments):
@@ -109,6 +78,8 @@ def on_floats(call: Call) -> Outcome:
     small = all(leaf.made is None for leaf in of) and len([*chain(*map(parts, operands))]) <= LARGEST_OPERANDS
     if whole is None and name in _EXACT and (reported or small):
         return Outcome(result=value_of(_expression(name, operands)))
+    if reported and name not in ("hypot", "cbrt") and len(numbers) < len(operands):
+        return Outcome(result=value_of(_called(name, whole, single, operands)))
     return _made(call, name, operands, LONG.range if whole else ANY, single, reported=reported)
 
 
@@ -116,13 +87,22 @@ def _made(
     call: Call, name: str, operands: list[Expr], interval: Interval, single: bool = False, *, reported: bool = False
 ) -> Outcome:
     """What the function ``name``, which the calculus does not have, gives for ``operands``."""
-    value = unknown_value(call, interval, reported=reported)
+    value = unknown_value(call, interval, reported=reported, computed=True)
     assert isinstance(value, Unknown) and isinstance(value.expr, Leaf)
     if any(map(leaves, operands)) and all(map(only_leaves, operands)) and sum(map(weight, operands)) < LARGEST:
         of = f"{name}f" if single and name != "sqrt" else name
         made = replace(value.expr, made=application(of, operands))
         return Outcome(result=value_of(Unary("float32", made) if single and name == "sqrt" else made))
     return Outcome(result=value)
+
+
+def _called(name: str, whole: str | None, single: bool, operands: list[Expr]) -> Expr:
+    """The function ``name``, which the calculus calls, of ``operands``; ``whole``: that one, as a long."""
+    function = f"{ {'nearbyint': 'rint'}.get(whole or name, whole or name) }."
+    result = Unary(function, operands[0]) if len(operands) == 1 else Binary(function, operands[0], operands[1])
+    if whole is not None:
+        return Unary("int", result, LONG)
+    return Unary("float32", result) if single else result
 
 
 def _double(value: float) -> Const:
@@ -198,33 +178,84 @@ _BITS: Mapping[str, Callable[[int, int], int]] = {
     + "int ffs(int x); int ffsl(long x); int ffsll(long x);"
 )
 def bits(call: Call) -> Outcome:
-    """The result of a bit function on a known value; ctz and clz have none for 0, so theirs is unknown there."""
+    """The result of a bit function; ctz and clz have none for 0, so theirs is unknown there, or as great as can be."""
     name = call.name.removeprefix("__builtin_")
     stem = next(each for each in _BITS if name.startswith(each))
     width = 32 if name == stem else 64
     value = call.arguments[0]
+    if isinstance(value, Unknown) and not leaves(value.expr):
+        return _bits_counted(call, stem, IntType(width, False))
+    if isinstance(value, Unknown):
+        return _made(call, call.name, [value.expr], (0, width))
     if not isinstance(value, Known) or (stem in ("ctz", "clz") and not value.value):
-        return unknown_answer(call, (0, width))
+        return unknown_result(call, (0, width))
     return Outcome(result=Known(_BITS[stem](value.value & ((1 << width) - 1), width)))
+
+
+def _bits_counted(call: Call, stem: str, type: IntType) -> Outcome:
+    """The function ``stem`` of a number that runs know, by a count of its bits in parallel."""
+    steps, everything = Steps(call), (1 << type.bits) - 1
+
+    def kept(expr: Expr) -> Expr:
+        register = call.register("bits")
+        steps.do(Assign(register, expr))
+        return register
+
+    def both(symbol: str, left: Expr, right: int | Expr) -> Expr:
+        return Binary(symbol, left, Const(right) if isinstance(right, int) else right, type)
+
+    number = counted = kept(Unary("cast", call.expression(0), type))
+    if stem in ("ctz", "ffs"):
+        counted = kept(both("-", both("&", number, Unary("-", number, type)), 1))
+    if stem == "clz":
+        for places in (1, 2, 4, 8, 16, 32)[: 5 + (type.bits == 64)]:
+            counted = kept(both("|", counted, both(">>", counted, places)))
+    pairs, fours, bytes = (everything // (2**width - 1) * (2 ** (width // 2) - 1) for width in (2, 4, 8))
+    counted = kept(both("-", counted, both("&", both(">>", counted, 1), pairs)))
+    counted = kept(both("+", both("&", counted, fours), both("&", both(">>", counted, 2), fours)))
+    counted = kept(both("&", both("+", counted, both(">>", counted, 4)), bytes))
+    counted = kept(both(">>", both("*", counted, everything // 255), type.bits - 8))
+    match stem:
+        case "parity":
+            counted = both("&", counted, 1)
+        case "clz":
+            counted = both("-", Const(type.bits), counted)
+        case "ffs":
+            counted = Conditional(number, both("+", counted, 1), Const(0))
+    return steps.outcome(counted)
+
+
+_DIGITS, _LARGE, _SMALL = (48, 57), (65, 90), (97, 122)
+_CLASSES = {
+    "isdigit": [_DIGITS], "isupper": [_LARGE], "islower": [_SMALL], "isalpha": [_LARGE, _SMALL],
+    "isalnum": [_DIGITS, _LARGE, _SMALL], "isxdigit": [_DIGITS, (65, 70), (97, 102)], "isspace": [(9, 13), (32, 32)],
+    "isblank": [(9, 9), (32, 32)], "isprint": [(32, 126)], "isgraph": [(33, 126)], "iscntrl": [(0, 31), (127, 127)],
+    "ispunct": [(33, 47), (58, 64), (91, 96), (123, 126)],
+}  # fmt: skip
+"""The characters of each class, from the first to the last."""
 
 
 @calls("int isdigit(int c); int isalpha(int c); int isspace(int c); int isupper(int c); int islower(int c); "
        "int isalnum(int c); int isxdigit(int c); int isprint(int c); int ispunct(int c); int iscntrl(int c); "
        "int isgraph(int c); int isblank(int c); int toupper(int c); int tolower(int c);")  # fmt: skip
 def character(call: Call) -> Outcome:
-    value = call.arguments[0]
-    changes = call.name.startswith("to")
-    if not isinstance(value, Known):
-        return Outcome(result=unknown_value(call, (-1, 255) if changes else (0, 1), reported=not leaves_of(value)))
-    code = value.value
-    if not 0 <= code < 128:
-        return Outcome(result=value if changes else VALUE)
-    text = chr(code)
-    if changes:
-        return Outcome(result=Known(ord(getattr(text, call.name[2:])())))
-    found = {
-        "isxdigit": text in "0123456789abcdefABCDEF", "isprint": 32 <= code < 127, "isgraph": 32 < code < 127,
-        "iscntrl": code < 32 or code == 127, "ispunct": 32 < code < 127 and not text.isalnum(),
-        "isblank": text in " \t", "isspace": text in " \t\n\v\f\r",
-    }  # fmt: skip
-    return Outcome(result=Known(int(found[call.name] if call.name in found else getattr(text, call.name)())))
+    """The class of a character in ASCII, or what it is in capitals or not."""
+    if isinstance(call.arguments[0], Undefined):
+        return Outcome(result=unknown_result(call, (-1, 255)).result)
+    code = call.expression(0)
+    match call.name:
+        case "toupper":
+            found: Expr = Conditional(_is_in("islower", code), Binary("-", code, Const(32)), code)
+        case "tolower":
+            found = Conditional(_is_in("isupper", code), Binary("+", code, Const(32)), code)
+        case name:
+            found = _is_in(name, code)
+    return Outcome(result=value_of(found if constant(code) is None else Const(evaluator(found)(()))))
+
+
+def _is_in(name: str, code: Expr) -> Expr:
+    """Whether ``code`` is in the class ``name``."""
+    ranges = (
+        Binary("&&", Binary(">=", code, Const(low)), Binary("<=", code, Const(high))) for low, high in _CLASSES[name]
+    )
+    return reduce(partial(Binary, "||"), ranges)

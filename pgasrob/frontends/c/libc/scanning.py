@@ -7,6 +7,7 @@ import re
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.library_calls import calls, known_string, machine_of, spelled, text_of, unknown_value
 from pgasrob.frontends.c.libc.string_functions import forget
+from pgasrob.frontends.c.nondeterminism import ANY
 from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating, Integer
 from pgasrob.frontends.c.values import Address, Known, Value
 from pgasrob.program.expressions import Const, IntType, Unary, constant, float_bits, folded
@@ -57,6 +58,7 @@ def _target(call: Call, index: int) -> Address:
 def _unknown(call: Call, place: int, form: bytes) -> Outcome:
     """What is read is not known."""
     stores: list[tuple[Address, Value, CType]] = []
+    computed = call.name == "sscanf"
     index, count = place + 1, 0
     for skipped, width, size, kind in _DIRECTIVE.findall(form):
         if skipped or kind == b"%":
@@ -69,8 +71,8 @@ def _unknown(call: Call, place: int, form: bytes) -> Outcome:
         else:
             type = _scanned(size, kind)
             interval = type.type.range if isinstance(type, Integer) else None
-            stores.append((to, unknown_value(call, interval) if interval else unknown_value(call), type))
-    return Outcome(result=unknown_value(call, (-1, count)), stores=tuple(stores))
+            stores.append((to, unknown_value(call, interval or ANY, computed=computed), type))
+    return Outcome(result=unknown_value(call, (-1, count), computed=computed), stores=tuple(stores))
 
 
 def _read(text: bytes, form: bytes) -> tuple[list[tuple[Value | bytes, CType]], int] | None:

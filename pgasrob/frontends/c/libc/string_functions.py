@@ -17,7 +17,7 @@ from pgasrob.frontends.c.libc.library_calls import (
     spelled,
     string_at,
     text_of,
-    unknown_answer,
+    unknown_result,
     unknown_value,
 )
 from pgasrob.frontends.c.libc.shared_strings import (
@@ -58,7 +58,7 @@ def compare_memory(call: Call) -> Outcome | Look:
     assert left is not None and right is not None
     facts = machine_of(call).machine.facts
     if not any(facts.objects[each.object].in_cells for each in (left, right)):
-        return unknown_answer(call, DIFFERENCE)
+        return unknown_result(call, DIFFERENCE)
     # Where they differ the sign is unknown: it depends on the order of the bytes in a cell.
     steps = Steps(call)
     equal: Expr = Const(1)
@@ -70,7 +70,7 @@ def compare_memory(call: Call) -> Outcome | Look:
             steps.do(commands.Load(register, cell))
             held.append(register)
         equal = Binary("&&", equal, Binary("==", held[0], held[1], IntType(64, True)))
-    sign = unknown_value(call, (0, 1))
+    sign = unknown_value(call, (0, 1), computed=True)
     assert isinstance(sign, Unknown)
     differ = Unknown(Binary("-", Binary("*", sign.expr, Const(2)), Const(1)))
     return Look(steps.outcome(NULL).statements, equal, Outcome(result=Known(0)), Outcome(result=differ))
@@ -98,10 +98,10 @@ def _compared(call: Call) -> Outcome:
     most = call.known(2) if call.name.startswith("strn") else None
     places = [call.pointer(0), call.pointer(1)]
     if not any(each is not None and in_cells(call, each) for each in places):
-        return unknown_answer(call, DIFFERENCE)
+        return unknown_result(call, DIFFERENCE)
     found = [string_bytes(call, index, each, most) for index, each in enumerate(places) if each is not None]
     if not any(shared for _, shared in found):
-        return unknown_answer(call, DIFFERENCE)
+        return unknown_result(call, DIFFERENCE)
     steps = Steps(call)
     left, right, differ = call.register("left"), call.register("right"), call.register("differ")
     steps.do(Assign(left, Const(1)), Assign(right, Const(1)), Assign(differ, Const(0)))
@@ -139,7 +139,7 @@ def length(call: Call) -> Outcome:
         found = read_string(steps, 0, address, call.known(1) if call.name == "strnlen" else None)
         if found is not None:
             return steps.outcome(found)
-    return unknown_answer(call, (0, max(0, _room(call, address) - 1)))
+    return unknown_result(call, (0, max(0, _room(call, address) - 1)))
 
 
 def _room(call: Call, address: Address) -> int:
@@ -193,7 +193,7 @@ def number_of(call: Call) -> Outcome:
     text = text_of(call, 0)
     type = IntType(32 if call.name == "atoi" else 64, True)
     if text is None:
-        return unknown_answer(call) if call.name == "atof" else _number_read(call, type)
+        return unknown_result(call) if call.name == "atof" else _number_read(call, type)
     if call.name == "atof":
         number = _NUMBER.match(text)
         return Outcome(result=Known(float_bits(float(number[0]) if number else 0.0)))
@@ -206,10 +206,10 @@ def _number_read(call: Call, type: IntType) -> Outcome:
     address = call.pointer(0)
     assert address is not None
     if not in_cells(call, address):
-        return unknown_answer(call, type.range)
+        return unknown_result(call, type.range)
     chain, shared = string_bytes(call, 0, address, None)
     if not shared:
-        return unknown_answer(call, type.range)
+        return unknown_result(call, type.range)
     steps = Steps(call)
     byte, going, inside = call.register("byte"), call.register("going"), call.register("inside")
     sign, number = call.register("sign"), call.register("number")
@@ -407,7 +407,7 @@ def print_to(call: Call) -> Outcome:
             size = _room(call, to)
             forget(call, to, size if room is None else min(size, room))
         form = text_of(call, place)
-        return unknown_answer(call, (-1, 2**31 - 1) if form and _LONG.search(form) else (0, 4096))
+        return unknown_result(call, (-1, 2**31 - 1) if form and _LONG.search(form) else (0, 4096))
     if to is None or room == 0:
         return Outcome(result=Known(len(text)))
     data = (text if room is None else text[: room - 1]) + b"\0"

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRuntimeError, PyVal
 use pyo3::prelude::*;
 
 use crate::analyses::Reductions;
-use crate::code::Relation;
+use crate::code::{FUNCTIONS, FUNCTIONS_OF_TWO, Relation};
 use crate::commands::Phase;
 use crate::facts::{Facts, Standing};
 use crate::memory::Error;
@@ -101,6 +101,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SHAPES", rows::SHAPES)?;
     module.add("STEPS", Phase::ALL.map(|(_, name)| name))?;
     module.add("INSTRUCTIONS", rows::INSTRUCTIONS)?;
+    module.add("FUNCTIONS", FUNCTIONS.map(|(name, _)| name))?;
+    module.add("FUNCTIONS_OF_TWO", FUNCTIONS_OF_TWO.map(|(name, _)| name))?;
     module.add("REDUCTIONS", Reductions::NAMES)?;
     module.add("RELATIONS", Relation::ALL.map(|(_, symbol)| symbol))?;
     module.add("UPDATES", Operation::ALL.map(|(_, name)| name))
