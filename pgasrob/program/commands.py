@@ -94,9 +94,11 @@ class Mark(Assume):
 @dataclass(frozen=True, slots=True)
 class Guess(Assume):
     """An assume that always holds, where a rank goes one of several ways by an unknown value. ``free``: what others
-    know of the value has no part in it, so that it may be one that no run has together with theirs."""
+    know of the value has no part in it, so that it may be one that no run has together with theirs. ``vain``: no values
+    are known for which all holds by which the rank has come here, so that it may be a way of no run."""
 
     free: bool = False
+    vain: bool = False
 
 
 FULL_FENCE = "full fence"

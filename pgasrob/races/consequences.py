@@ -21,6 +21,7 @@ from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
 from pgasrob.races.race_check import RaceDecision, races
 from pgasrob.races.racing_pairs import Next, Pairs
+from pgasrob.robustness.free_ways import Doubt, doubt
 from pgasrob.robustness.maximal_runs import SHOWN_LATER, End, Read, Viewer, Word, shows_more, unknown_memory
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit, Reason, RunsLeftOut
@@ -85,6 +86,7 @@ class _Consequences:
         self._matters: dict[tuple[int, int], ConsequentialRace] = {}
         self._harmless: dict[tuple[int, int], Race] = {}
         self._known = False
+        self._doubt: Doubt | None = None
 
     def decide(self) -> None:
         """Look at what comes after each race that is listed, and where that does not decide, at all SC states."""
@@ -141,6 +143,8 @@ class _Consequences:
             self._known, self._harmless, gaps = False, {}, (SHOWN_LATER,)
         elif self._known and self._harmless and (names := unknown_memory(self._instance)):
             self._known, self._harmless, ended = False, {}, AnyValue(names)
+        if self._doubt is not None:
+            self._known, self._harmless, ended = False, {}, self._doubt
         reason = None if self._known else ended or (RunsLeftOut(gaps) if gaps else ConsequencesLimit(MOST_STATES))
         stats = replace(stats, states=stats.states + self._states)
         matters = tuple(self._matters.values())
@@ -180,6 +184,10 @@ class _Consequences:
     def _note(self, difference: Difference) -> None:
         race = self._race(difference.accesses, difference.before)
         one, other = (replay(self._instance, computation_of(words)) for words in (difference.one, difference.other))
+        why = doubt(self._instance, one.computation, "race") or doubt(self._instance, other.computation, "race")
+        if why is not None:
+            self._doubt = self._doubt or why
+            return
         lost = not_excluding(*race.accesses)
         differ = (*((lost,) if lost else ()), *differences(self._instance, *difference.ends))
         matters = ConsequentialRace(race, differ, (one, other))

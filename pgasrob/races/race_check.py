@@ -14,6 +14,7 @@ from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.races.racing_pairs import Pairs, Places
 from pgasrob.robustness.check import check
 from pgasrob.robustness.counterexample import fault_reached, fault_witness
+from pgasrob.robustness.free_ways import Doubt, doubt
 from pgasrob.robustness.question import EngineChoice, Races, Robustness
 from pgasrob.robustness.reasons import (
     InternalError,
@@ -277,7 +278,7 @@ class _Deciding:
             for where, race in search.races.items():
                 self.found.setdefault(where, race)
         shown: list[Race] = []
-        wrong: list[InternalError] = []
+        wrong: list[InternalError | Doubt] = []
         unshown = self.session.ended((REPLAYING, lambda: self._replay(shown, wrong)), grace=GRACE)
         program = self.instance.program
         stats = Stats(
@@ -313,14 +314,19 @@ class _Deciding:
         lines = sorted({place.line for place in next(iter(self.found))})
         return f"lines {' and '.join(map(str, lines))}" if len(lines) > 1 else f"two accesses in line {lines[0]}"
 
-    def _replay(self, shown: list[Race], wrong: list[InternalError]) -> None:
-        """Replay what was found: one race for each pair of lines, or just the first; what does not replay is wrong."""
+    def _replay(self, shown: list[Race], wrong: list[InternalError | Doubt]) -> None:
+        """Replay what was found: one race for each pair of lines, or just the first; what does not replay is wrong, and
+        so is a run that may be none of the program."""
         of_lines: dict[tuple[int, int], FoundRace] = {}
         for (first, second), found in self.found.items():
             of_lines.setdefault((first.line, second.line), found)
         for found in of_lines.values():
             try:
                 run = replay(self.instance, found.run)
+                why = doubt(self.instance, run.computation, "race")
+                if why is not None:
+                    wrong.append(why)
+                    continue
                 one, other = map(self.pairs.racing, found.accesses, found.operations)
                 shown.append(Race(self.pairs.kind(*found.accesses), (one, other), run))
             except ReplayError as error:

@@ -8,18 +8,19 @@ Each stage notes what it finds as it goes, so that a limit or Ctrl-C leaves a ve
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from pgasrob.program.illegal_calls import IllegalCall, OpenAssertion
+from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.always_stuck import every_run_is_stuck
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
 from pgasrob.robustness.engine import PASSING, SEARCHING, wanted_reductions
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
-from pgasrob.robustness.free_ways import has_free_ways, line_of_doubt
+from pgasrob.robustness.free_ways import Doubt, doubt, has_free_ways, without_free_ways
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.question import Question
 from pgasrob.robustness.reasons import (
@@ -33,7 +34,6 @@ from pgasrob.robustness.reasons import (
     ScStateLimit,
     StateLimit,
     ValueForgotten,
-    ValuesSetFree,
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
@@ -59,15 +59,11 @@ if TYPE_CHECKING:
 SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
+MOST_FOR_OTHERS = 100_000
+"""States of a search for runs without doubts, where those that were found may be none of the program."""
 
 REPLAYING, SHORTENING, MEANING = "while replaying the run", "while shortening the run", "in the search for outcomes"
 """What a check is at, for the reasons when a limit ends it."""
-WHAT_RUNS_SHOW = {
-    "violation": "a run with a cycle",
-    "assertion": "a run in which an assertion fails",
-    "illegal call": "a run with an illegal call",
-    "deadlock": "a run that gets stuck",
-}
 
 
 def check(session: Session) -> Verdict:
@@ -120,10 +116,11 @@ class Decided:
         """Look at the first SC runs, where the engine passes none: a fault near the start ends the check."""
         if not self.facts.passed:
             limits = (DEFAULT_SC_STATES, self._limits.max_sc_states, self._limits.max_states)
-            self._explore(min(limit for limit in limits if limit is not None))
+            self.explore(min(limit for limit in limits if limit is not None))
 
-    def run_engine(self) -> None:
-        """Ask the engine whether some computation is violating, unless it knows or a fault has ended the check."""
+    def run_engine(self, most: int | None = None) -> None:
+        """Ask the engine whether some computation is violating, unless it knows or a fault has ended the check; it is
+        left open after ``most`` states."""
         engine = self.engine
         if self.facts.fault:
             return
@@ -132,7 +129,7 @@ class Decided:
             return
         try:
             for _ in engine.run():
-                if self.facts.fault:
+                if self.facts.fault or (most is not None and engine.states > most):
                     return
                 self._look_around(self._name, engine.states_at_work, engine.doing)
         except (LimitReached, MemoryError):
@@ -159,15 +156,15 @@ class Decided:
         decides = ended is None and self.decision is not Decision.VIOLATION and not facts.cannot_fault()
         most, of_facts = limits.max_states, None if decides else limits.max_sc_states
         if of_facts is not None and (most is None or of_facts < most):
-            self._explore(of_facts)
+            self.explore(of_facts)
             reached: Reason = ScStateLimit(of_facts)
         else:
-            self._explore(most)
+            self.explore(most)
             reached = StateLimit(most or 0)
         if not facts.fault and not facts.complete:
             raise LimitReached(reached)
 
-    def _explore(self, most: int | None) -> None:
+    def explore(self, most: int | None) -> None:
         """Look at SC runs, at all of them or until there are more than ``most`` states."""
         for _ in self.facts.explore(most):
             self._look_around(SC_RUNS, self.facts.explored)
@@ -254,7 +251,7 @@ class Shown:
     always_stuck: bool = False
     illegal_calls: tuple[FoundIllegalCall, ...] = ()
     hardware: Hardware | None = None
-    doubts: dict[str, ValuesSetFree] = field(default_factory=dict)
+    doubts: dict[str, Doubt] = field(default_factory=dict)
     cannot_fault: bool = False
 
 
@@ -267,6 +264,7 @@ class Check:
         self.decided = Decided(session, placed)
         self.judged = Judged(session, self.decided)
         self.shown = Shown()
+        self.sure: Decided | None = None
 
     def run(self) -> Verdict:
         """Go through the stages; a limit that ends the search leaves the facts to be looked at."""
@@ -280,9 +278,32 @@ class Check:
                     (SHORTENING, judged.shorten), (REPLAYING, judged.judge)
                 )
             left = session.ended((PASSING, lambda: decided.learn_what_is_left(ended)))
+            if self._has_doubts():
+                session.ended((PASSING, self._look_for_sure_runs))
             if session.question.effect:
                 judged.look_for_an_effect(ended)
         return self.verdict(ended or left or decided.engine.gave_up)
+
+    def _has_doubts(self) -> bool:
+        """Whether something was found, and not in a run of which it is known that it is one of the program."""
+        facts, violation = self.decided.facts, self.judged.run
+        found = [("violation", violation.run.computation)] if isinstance(violation, Witness) else []
+        found += [] if facts.deadlock is None else [("deadlock", facts.deadlock)]
+        found += [
+            (_shown_by(claim), run) for claim, run in facts.failed.items() if not isinstance(claim, OpenAssertion)
+        ]
+        return not facts.fault and any(doubt(self.decided.instance, run, shows) for shows, run in found)
+
+    def _look_for_sure_runs(self) -> None:
+        """Look for the same in runs of which that is known: those that go no way that may be none."""
+        self.sure = sure = Decided(self._session, replace(self.placed, shown=without_free_ways(self.decided.instance)))
+        sure.explore(MOST_FOR_OTHERS)
+        violation = self.judged.run
+        if isinstance(violation, Witness) and doubt(self.decided.instance, violation.run.computation, "violation"):
+            sure.run_engine(MOST_FOR_OTHERS)
+            other = None if sure.counterexample is None else sure.counterexample.judged()
+            if isinstance(other, Witness):
+                self.judged.run = other
 
     def verdict(self, ended: Reason | None) -> Verdict:
         """The verdict by what is known; ``ended``: what has ended the check early."""
@@ -363,18 +384,15 @@ class Check:
             judged.judge()
         if decided.decision is Decision.ROBUST and ended is not None:
             shown.cannot_fault = facts.cannot_fault()
-        shown.assertion_run = self._replayed("assertion", facts.failed.get(None))
-        runs = {
-            call: run
-            for call, run in facts.failed.items()
-            if isinstance(call, IllegalCall) and not self._is_doubtful("illegal call", run)
-        }
-        for call in sorted(runs, key=lambda call: (call.span.line, call.span.column, call.rule.code)):
-            run = replay(decided.instance, runs[call])
-            found = FoundIllegalCall(call, run.computation[-1].rank, Witness("illegal call", run))
-            shown.illegal_calls += (found,)
+        shown.assertion_run = self._replayed("assertion", partial(_failing, None))
+        calls = [call for call in facts.failed if isinstance(call, IllegalCall)]
+        for call in sorted(calls, key=lambda call: (call.span.line, call.span.column, call.rule.code)):
+            found = self._replayed("illegal call", partial(_failing, call))
+            if found is not None:
+                shown.illegal_calls += (FoundIllegalCall(call, found.run.computation[-1].rank, found),)
         # A rank that has come to a gap goes no further here, and others may wait for it.
-        shown.deadlock_run = self._replayed("deadlock", None if decided.instance.program.gaps else facts.deadlock)
+        if not decided.instance.program.gaps:
+            shown.deadlock_run = self._replayed("deadlock", lambda facts: facts.deadlock)
         if shown.deadlock_run is not None and not shown.fault and facts.complete:
             look = partial(self._session.watch.look_around, SC_RUNS)
             shown.always_stuck = every_run_is_stuck(decided.instance, look)
@@ -387,8 +405,9 @@ class Check:
         match self.decided.decision:
             case Decision.VIOLATION:
                 if isinstance(judged.run, Witness):
-                    if self._is_doubtful("violation", judged.run.run.computation):
-                        return "unknown", self.shown.doubts["violation"], None
+                    why = doubt(self.decided.instance, judged.run.run.computation, "violation")
+                    if why is not None:
+                        return "unknown", why, None
                     left = judged.unfinished and LeftUndone(
                         "the run may be longer than it has to be", judged.unfinished
                     )
@@ -409,17 +428,29 @@ class Check:
             case _:
                 assert_never(self.decided.decision)
 
-    def _replayed(self, shows: str, computation: Computation | None) -> Witness | None:
-        if computation is None or self._is_doubtful(shows, computation):
-            return None
-        return Witness(shows, replay(self.decided.instance, computation))
+    def _replayed(self, shows: str, of: Callable[[ScFacts], Computation | None]) -> Witness | None:
+        """The run that ``shows`` what facts have a run ``of``, if it is known to be one of the program."""
+        doubts = None
+        for decided in filter(None, (self.decided, self.sure)):
+            computation = of(decided.facts)
+            if computation is None:
+                continue
+            why = doubt(self.decided.instance, computation, shows)
+            if why is None:
+                return Witness(shows, replay(self.decided.instance, computation))
+            doubts = doubts or why
+        if doubts is not None:
+            self.shown.doubts[shows] = doubts
+        return None
 
-    def _is_doubtful(self, shows: str, computation: Computation) -> bool:
-        """Whether a run that ``shows`` something may be none of the program, which is noted then."""
-        line = line_of_doubt(self.decided.instance, computation, alone=shows == "assertion")
-        if line is not None:
-            self.shown.doubts[shows] = ValuesSetFree(WHAT_RUNS_SHOW[shows], line)
-        return line is not None
+
+def _failing(claim: Claim, facts: ScFacts) -> Computation | None:
+    """A run to where ``claim`` is false."""
+    return facts.failed.get(claim)
+
+
+def _shown_by(claim: Claim) -> str:
+    return "illegal call" if isinstance(claim, IllegalCall) else "assertion"
 
 
 def hardware_of(instance: Instance) -> Hardware | None:

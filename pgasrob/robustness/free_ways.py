@@ -1,34 +1,71 @@
-"""Runs that go ways which nothing ties to what other ranks know: they may be none of the program.
+"""Runs that go ways which nothing ties to what other ranks know, or for which no values are known: they may be none of
+the program.
 
 A front end that drops what ties the unknown values of several ranks to each other marks the ways that ranks go by them
-(:class:`~pgasrob.program.commands.Guess`). That all these runs are as they should be says it of those of the program;
-that one of them is not says nothing where its ways may belong to no values at all."""
+(:class:`~pgasrob.program.commands.Guess`), and those by conditions that perhaps no values satisfy. That all these runs
+are as they should be says it of those of the program; that one of them is not says nothing where its ways may belong to
+no values at all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgasrob.program.commands import Guess
+from pgasrob.program.commands import Assume, Command, Guess
+from pgasrob.program.control import ControlAutomaton
+from pgasrob.program.core import lower
+from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
+from pgasrob.robustness.reasons import NoValuesKnown, ValuesSetFree
 from pgasrob.semantics.computation import Computation
+
+WHAT_RUNS_SHOW = {
+    "violation": "a run with a cycle",
+    "assertion": "a run in which an assertion fails",
+    "illegal call": "a run with an illegal call",
+    "deadlock": "a run that gets stuck",
+    "race": "a run with a race",
+}
+Doubt = ValuesSetFree | NoValuesKnown
 
 
 def has_free_ways(instance: Instance) -> bool:
     """Whether some rank may go such a way."""
-    return any(
-        isinstance(edge.command, Guess) and edge.command.free
-        for automaton in instance.automata
-        for edge in automaton.transitions
-    )
+    return any(_may_be_none(edge.command) for automaton in instance.automata for edge in automaton.transitions)
 
 
-def line_of_doubt(instance: Instance, computation: Computation, alone: bool = False) -> int | None:
-    """The line of a free way that the ``computation`` goes, if that leaves open whether a run of the program does: it
-    goes another one by an unknown value, too, or ``alone`` is enough."""
+def _may_be_none(command: Command) -> bool:
+    return isinstance(command, Guess) and (command.free or command.vain)
+
+
+def doubt(instance: Instance, computation: Computation, shows: str) -> Doubt | None:
+    """Why it is open whether the ``computation``, which ``shows`` something, is a run of the program, if it is: it goes
+    a way for which no values are known, or a free one and another one by an unknown value, where of an assertion a free
+    one is enough."""
     guesses = list(_guesses(instance, computation))
+    vain = [span.line for guess, span in guesses if guess.vain]
     free = [span.line for guess, span in guesses if guess.free]
-    return min(free) if free and (alone or len(guesses) > 1) else None
+    if vain:
+        return NoValuesKnown(WHAT_RUNS_SHOW[shows], min(vain))
+    if free and (shows == "assertion" or len(guesses) > 1):
+        return ValuesSetFree(WHAT_RUNS_SHOW[shows], min(free))
+    return None
+
+
+def without_free_ways(instance: Instance) -> Instance:
+    """The ``instance`` in which no rank goes on where such a way begins: all its runs are runs of the program, as far
+    as that can be known, but those in which a rank stands there."""
+    closed = lower(Assume(Const(0)))
+    automata = tuple(
+        ControlAutomaton(
+            tuple(
+                tuple(edge.with_form(closed) if _may_be_none(edge.command) else edge for edge in leaving)
+                for leaving in automaton.out
+            )
+        )
+        for automaton in instance.automata
+    )
+    return Instance(instance.program, instance.nodes, automata, instance.reading)
 
 
 def _guesses(instance: Instance, computation: Computation) -> Iterator[tuple[Guess, Span]]:

@@ -261,6 +261,18 @@ class ValuesSetFree(
     line: int
 
 
+class NoValuesKnown(
+    Reason,
+    code="no-values-known",
+    sentence="it is not known whether {what} is one of the program: no values were found for which all conditions "
+    "hold together by which it goes its way in line {line}",
+):
+    """A run that shows something goes a way by conditions that perhaps no values satisfy."""
+
+    what: str
+    line: int
+
+
 class EffectLimit(Reason, code="effect-limit", sentence="the search for outcomes ended after {states:,} states"):
     """The bound of the search for what a violation means."""
 

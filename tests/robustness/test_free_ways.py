@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob import Verdict, check
+from pgasrob import Verdict, check, race
 from pgasrob.frontends.lower import parse_c
-from pgasrob.robustness.free_ways import has_free_ways, line_of_doubt
-from pgasrob.robustness.reasons import ValuesSetFree
+from pgasrob.robustness.free_ways import doubt, has_free_ways, without_free_ways
+from pgasrob.robustness.reasons import NoValuesKnown, ValuesSetFree
+from pgasrob.semantics.sequential import SequentialFacts
 
 SHMEM = """#include <shmem.h>
 #include <stdlib.h>
@@ -73,8 +74,70 @@ def test_what_is_said_of_all_runs_holds() -> None:
 def test_it_is_seen_in_the_program() -> None:
     run = verdict("if (rand() > 5) if (me) shmem_barrier_all();").deadlock_run
     assert run is not None
-    assert not has_free_ways(run.run.instance) and line_of_doubt(run.run.instance, run.run.computation) is None
+    assert not has_free_ways(run.run.instance) and doubt(run.run.instance, run.run.computation, "deadlock") is None
     alone = verdict(K + "if (me == 1) { if (k > 500) shmem_barrier_all(); }").deadlock_run
     assert alone is not None
-    assert has_free_ways(alone.run.instance) and line_of_doubt(alone.run.instance, alone.run.computation) is None
-    assert line_of_doubt(alone.run.instance, alone.run.computation, alone=True) == 12
+    assert has_free_ways(alone.run.instance) and doubt(alone.run.instance, alone.run.computation, "deadlock") is None
+    why = doubt(alone.run.instance, alone.run.computation, "assertion")
+    assert why is not None and why.line == 12
+
+
+BY_CHANCE = (
+    "int way = rand() % 2; if (way) { DOUBTED } else { int a = 0; for (; a < 3; a++) shmem_int_p(&y, a, me); SURE }"
+)
+DEADLOCK = ("if (k > 500) shmem_barrier_all();", "if (me) shmem_barrier_all();")
+FAILING = ("if (k > 500) assert(0);", "assert(0);")
+ILLEGAL = ("if (k > 500) shmem_int_p(0, 1, 0);", "shmem_int_p(0, 1, 0);")
+
+
+def either(pair: tuple[str, str], doubted: bool = True, sure: bool = True) -> Verdict:
+    return verdict(K + BY_CHANCE.replace("DOUBTED", pair[0] * doubted).replace("SURE", pair[1] * sure))
+
+
+def test_another_deadlock_is_looked_for_where_the_first_one_is_in_doubt() -> None:
+    assert either(DEADLOCK, sure=False).deadlock == "unknown"
+    found = either(DEADLOCK)
+    assert found.deadlock is True and found.deadlock_run is not None and found.reason is None
+    assert doubt(found.deadlock_run.run.instance, found.deadlock_run.run.computation, "deadlock") is None
+
+
+def test_and_another_assertion() -> None:
+    assert either(FAILING, sure=False).assertions == "unknown"
+    found = either(FAILING)
+    assert found.assertions == "violated" and found.assertion_run is not None
+    assert doubt(found.assertion_run.run.instance, found.assertion_run.run.computation, "assertion") is None
+
+
+def test_and_another_violation() -> None:
+    """A put and a flag without a fence, behind a condition that two ranks see, and behind one that each has."""
+    reader = "{ int seen = flag, data = y; if (seen && !data) shmem_int_p(&y, 7, 0); }"
+    puts = "shmem_int_p(&y, 1, 1); shmem_int_p(&flag, 1, 1);"
+    in_doubt = f"if (me == 0) {{ if (k > 500) {{ {puts} }} }} else if (k <= 500) {reader}"
+    sure = f"if (me == 0) {{ shmem_quiet(); shmem_quiet(); {puts} }} else {{ shmem_quiet(); {reader} }}"
+    body = "int way = rand() % 2; if (way) { DOUBTED } else { SURE }"
+    assert verdict(K + body.replace("DOUBTED", in_doubt).replace("SURE", "")).verdict == "unknown"
+    found = verdict(K + body.replace("DOUBTED", in_doubt).replace("SURE", sure))
+    assert found.verdict == "not robust" and found.witness is not None and found.reason is None
+    assert doubt(found.witness.run.instance, found.witness.run.computation, "violation") is None
+
+
+def test_without_such_ways_a_rank_that_stands_before_one_is_not_stuck() -> None:
+    run = verdict("if (rand() > 5) if (me) shmem_barrier_all();").deadlock_run
+    assert run is not None
+    same = without_free_ways(run.run.instance)
+    assert [each.out for each in same.automata] == [each.out for each in run.run.instance.automata]
+    program = parse_c(SHMEM.replace("BODY", K + "if (k > 500) shmem_barrier_all();"), "test.c").instantiate(2)
+    for instance, stuck in ((program, True), (without_free_ways(program), False)):
+        facts = SequentialFacts(instance)
+        assert [*facts.explore()] and facts.complete and (facts.deadlock is not None) == stuck
+
+
+@pytest.mark.parametrize(("condition", "answer"), [("z / 2 > z", "unknown"), ("z / 2 > 9", "matters")])
+def test_a_race_behind_what_no_values_satisfy_is_none_that_is_known_to_matter(condition: str, answer: str) -> None:
+    body = f"if (me == 0) {{ if ({condition}) shmem_int_p(&y, 7, 1); }} else {{ int d = y; if (d) flag = 1; }}"
+    found = check(parse_c(SHMEM.replace("BODY", f"int z = rand(); {body}"), "test.c"), 2, only=("races",))
+    assert found.races is not None and found.races.answer == answer
+    assert isinstance(found.races.reason, NoValuesKnown) == (answer == "unknown")
+    alone = race(parse_c(SHMEM.replace("BODY", f"int z = rand(); {body}"), "test.c"), 2)
+    assert alone.verdict == ("unknown" if answer == "unknown" else "race")
+    assert isinstance(alone.reason, NoValuesKnown) == (answer == "unknown")

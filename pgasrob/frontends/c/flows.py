@@ -257,8 +257,10 @@ class Flows:
                 truth = self.undecided.decision(condition)
                 if truth is not None:
                     return [*(yes if truth else no).statements]
-                commit = committed(span, self.undecided.is_free(condition))
-                return [Choose(tuple(Block((commit, *each.statements)) for each in (yes, no)))]
+                free = self.undecided.is_free(condition)
+                commits = [committed(span, free, self.undecided.is_vain(condition, truth)) for truth in (True, False)]
+                ways = zip(commits, (yes, no), strict=True)
+                return [Choose(tuple(Block((commit, *each.statements)) for commit, each in ways))]
             case While(condition, body, span):
                 inner = self._block(body)
                 if not leaves(condition):

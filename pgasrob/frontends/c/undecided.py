@@ -36,9 +36,20 @@ from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.together import LARGEST, expanded, normal, question, weight
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
+from pgasrob.frontends.c.witnesses import has_values, related
 from pgasrob.frontends.c.writer import Writer
 from pgasrob.program import commands
-from pgasrob.program.expressions import Const, Expr, Fault, Register, evaluator, names_me_or_nodes, parts, rewritten
+from pgasrob.program.expressions import (
+    Binary,
+    Const,
+    Expr,
+    Fault,
+    Register,
+    evaluator,
+    names_me_or_nodes,
+    parts,
+    rewritten,
+)
 from pgasrob.program.statements import Block, Choose, Do, Span
 
 FEW_CHOICES, MOST_CHOICES = 16, 1024
@@ -207,6 +218,14 @@ class Undecided:
         self.facts.lacks_number |= free and not only_leaves(expr)
         return free
 
+    def is_vain(self, condition: Expr, truth: bool, state: State | None = None) -> bool:
+        """Whether no values are known for which ``condition`` holds, or does not, beside what ``state`` assumes."""
+        state = state or self.position.state
+        term, bounds = self._after(state, condition, truth)
+        if bounds is None:
+            return True
+        return not has_values({**related(state.assumed, term), term: bounds})
+
     def decisive(self, exprs: Sequence[Expr]) -> None:
         """Note that something depends on ``exprs``: where their unknown values come from, values are to be chosen."""
         for expr in exprs:
@@ -338,9 +357,15 @@ class Undecided:
         self._choose(register, values)
         return register
 
-    def _choose(self, register: Register, values: Sequence[int], free: bool = False) -> None:
-        first = (committed(self.position.span, free),) if free else ()
-        branches = (Block((*first, Do(commands.Assign(register, Const(each)), self.position.span))) for each in values)
+    def _choose(self, register: Register, values: Sequence[int], of: Expr | None = None) -> None:
+        """Set ``register`` to any of ``values``, which are what ``of`` may be if that is given."""
+        free = of is not None and self.is_free(of)
+        few = of is not None and not isinstance(of, Leaf) and len(values) <= FEW_CHOICES
+        branches = []
+        for value in values:
+            vain = of is not None and few and self.is_vain(Binary("==", of, Const(value)), True)
+            first = (committed(self.position.span, free, vain),) if free or vain else ()
+            branches.append(Block((*first, Do(commands.Assign(register, Const(value)), self.position.span))))
         self.writer.write(Choose(tuple(branches)))
 
     def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
@@ -348,7 +373,7 @@ class Undecided:
         register = self.registers.register(leaves(term)[0].name)
         self.registers.taken.add(register.index)
         self.chosen[term] = register
-        self._choose(register, values, self.is_free(term))
+        self._choose(register, values, term)
         if not isinstance(term, Leaf):
             self.position.state.guarded |= set(leaves(term))
         self.substitute(self.position.state, term, register)
@@ -457,7 +482,7 @@ class Undecided:
         state.leaves = len(numbers)
 
 
-def committed(span: Span, free: bool = False) -> Do:
+def committed(span: Span, free: bool = False, vain: bool = False) -> Do:
     """A branch that is chosen for good: a rank that has chosen it may be stuck there, whatever the other branch
-    does. ``free``: as of a :class:`~pgasrob.program.commands.Guess`."""
-    return Do(commands.Guess(Const(1), free), span)
+    does. ``free`` and ``vain``: as of a :class:`~pgasrob.program.commands.Guess`."""
+    return Do(commands.Guess(Const(1), free, vain), span)

@@ -4,7 +4,7 @@ from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.nondeterminism import Leaf
 from pgasrob.frontends.c.types import INT
 from pgasrob.frontends.c.values import ObjectId, Unknown
-from pgasrob.program.commands import Assign, Assume, Await, Load, Put, Store
+from pgasrob.program.commands import Assign, Assume, Await, Guess, Load, Put, Store
 from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register
 from pgasrob.program.statements import Block, Choose, Do, If, Statement
 from tests.frontends.c.rank_parts import parts_of, variable
@@ -49,6 +49,17 @@ def test_what_is_loaded_from_an_uncertain_cell_is_unknown() -> None:
     result = parts.flows.known_result(Unknown(Register("s", 1)))
     assert isinstance(result, Unknown) and isinstance(result.expr, Leaf)
     assert parts.flows.read[0].origins == {(x, 0)}
+
+
+def test_of_two_ways_the_one_that_no_values_take_is_in_vain() -> None:
+    parts = parts_of()
+    leaf = parts.undecided.new_leaf("random", (0, 9))
+    half = Binary("/", leaf, Const(2), INT32)
+    for right, vain in ((leaf, [True, False]), (Const(3), [False, False])):
+        (ways,) = without(parts, If(Binary(">", half, right, INT32), Block(()), None))
+        assert isinstance(ways, Choose)
+        first = [way.statements[0] for way in ways.branches]
+        assert [each.command for each in first if isinstance(each, Do)] == [Guess(Const(1), vain=each) for each in vain]
 
 
 def test_transfers_carry_unknown_values() -> None:
