@@ -60,7 +60,8 @@ SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
 MOST_FOR_OTHERS = 100_000
-"""States of a search for runs without doubts, where those that were found may be none of the program."""
+"""States of a search for runs without doubts, where those that were found may be none of the program, or as many as
+were looked at before."""
 
 REPLAYING, SHORTENING, MEANING = "while replaying the run", "while shortening the run", "in the search for outcomes"
 """What a check is at, for the reasons when a limit ends it."""
@@ -297,10 +298,11 @@ class Check:
     def _look_for_sure_runs(self) -> None:
         """Look for the same in runs of which that is known: those that go no way that may be none."""
         self.sure = sure = Decided(self._session, replace(self.placed, shown=without_free_ways(self.decided.instance)))
-        sure.explore(MOST_FOR_OTHERS)
+        most = max(MOST_FOR_OTHERS, self.decided.facts.states)
+        sure.explore(most)
         violation = self.judged.run
         if isinstance(violation, Witness) and doubt(self.decided.instance, violation.run.computation, "violation"):
-            sure.run_engine(MOST_FOR_OTHERS)
+            sure.run_engine(most)
             other = None if sure.counterexample is None else sure.counterexample.judged()
             if isinstance(other, Witness):
                 self.judged.run = other

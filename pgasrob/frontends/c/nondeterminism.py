@@ -57,8 +57,8 @@ class Leaf(Register):
     been chosen exactly: cells and variables, as in `Facts.decisive`. ``cells``: those, as in `Cells.named_by`, one of
     which it has been loaded from and is what ``found`` says of the number there; ``site``: the place of the program
     that has loaded it. ``drawn``: it has been drawn there for these cells instead. ``own``: no other rank has a part in
-    it. ``made``: the functions of which it comes, that the calculus does not have, applied to other unknown values
-    (`is_applied`).
+    it. ``fixed``: it is computed of what the run knows alone, though not here. ``made``: what it is computed of, where
+    that is large, or by functions that the calculus does not have (`is_applied`).
     """
 
     low: int
@@ -70,6 +70,7 @@ class Leaf(Register):
     site: Hashable = field(default=None, compare=False)
     drawn: bool = False
     own: bool = True
+    fixed: bool = False
     made: Expr | None = None
 
     @property
@@ -225,10 +226,20 @@ def literal(condition: Expr, truth: bool) -> tuple[Expr, str, int]:
         case Unary("!", operand):
             return literal(operand, not truth)
         case Binary(symbol, left, Const(value)) if symbol in RELATIONS:
-            return uncast(left), symbol if truth else NEGATED[symbol], value
+            return _unmoved(left, symbol if truth else NEGATED[symbol], value)
         case Binary(symbol, Const(value), right) if symbol in RELATIONS:
-            return uncast(right), MIRRORED[symbol if truth else NEGATED[symbol]], value
+            return _unmoved(right, MIRRORED[symbol if truth else NEGATED[symbol]], value)
     return uncast(condition), "!=" if truth else "==", 0
+
+
+def _unmoved(term: Expr, relation: str, value: int) -> tuple[Expr, str, int]:
+    """The relation of ``term`` to ``value`` as one of what a constant is added to there: sums wrap, and so equal ones
+    are of equal numbers."""
+    match term:
+        case Binary("+" | "-" as symbol, inner, Const(moved), type) if relation in ("==", "!="):
+            if type.wrap(value) == value and leaves(inner):
+                return _unmoved(inner, relation, type.wrap(value - moved if symbol == "+" else value + moved))
+    return uncast(term), relation, value
 
 
 def uncast(expr: Expr) -> Expr:

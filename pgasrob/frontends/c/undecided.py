@@ -94,7 +94,8 @@ class Undecided:
         self.position.state.leaves += 1
         origins = origins.union(*(each.origins for each in of))
         own = all(each.own for each in of) if of else kind != UNKNOWN
-        return Leaf(kind, -self.position.state.leaves, *interval, exact, origins, own=own)
+        fixed = bool(of) and all(each.fixed for each in of)
+        return Leaf(kind, -self.position.state.leaves, *interval, exact, origins, own=own, fixed=fixed)
 
     def loaded(self, value: Leaf, cells: Sequence[Scalar], drawn: bool = False) -> Leaf:
         """``value`` as what has been loaded here from one of ``cells``, or ``drawn`` for them."""
@@ -220,6 +221,8 @@ class Undecided:
 
     def is_vain(self, condition: Expr, truth: bool, state: State | None = None) -> bool:
         """Whether no values are known for which ``condition`` holds, or does not, beside what ``state`` assumes."""
+        if any(each.fixed for each in leaves(expanded(condition))):
+            return True
         state = state or self.position.state
         term, bounds = self._after(state, condition, truth)
         if bounds is None:

@@ -1,5 +1,7 @@
 """Unknown values: what is assumed of them, how they are chosen, how they are numbered."""
 
+from dataclasses import replace
+
 import pytest
 
 from pgasrob.frontends.c.contents import Contents
@@ -33,6 +35,28 @@ def test_conditions_on_what_is_assumed() -> None:
     assert undecided.decided(less(leaf, 5)) is True
     undecided.forget()
     assert undecided.bounds(leaf) == Bounds(0, 9) and leaf in parts.position.state.guarded
+
+
+def test_what_is_added_to_a_value_is_known_to_be_equal_to_a_number_as_that_is() -> None:
+    """Also where sums wrap round, and of no number that the type does not have."""
+    undecided = parts_of().undecided
+    leaf, greatest = undecided.new_leaf("random", (0, 2**31 - 1)), Const(2**31 - 1)
+    assert undecided.decided(Binary("==", plus(leaf, 1), Const(0), INT32)) is False
+    assert undecided.decided(Binary("!=", Const(0), plus(leaf, 1), INT32)) is True
+    for term, value in ((plus(leaf, 1), Const(-(2**31))), (Binary("-", leaf, Const(2), INT32), Const(-2))):
+        assert undecided.decided(Binary("==", term, value, INT32)) is None
+    assert undecided.decided(Binary("==", plus(leaf, 1), Const(2**31), INT32)) is False
+    assert undecided.decided(Binary("<", plus(leaf, 1), Const(0), INT32)) is None
+    assert undecided.decided(Binary(">", plus(leaf, 1), greatest, INT32)) is False
+
+
+def test_what_is_computed_of_what_the_run_knows_is_fixed_with_all_that_is_made_of_it() -> None:
+    undecided = parts_of().undecided
+    one = replace(undecided.new_leaf("input", (0, 9)), fixed=True)
+    assert undecided.is_vain(less(one, 3), True) and undecided.is_vain(less(one, 3), False)
+    assert undecided.is_vain(less(undecided.new_leaf("unknown", (0, 9), of=[one]), 3), True)
+    two = undecided.new_leaf("random", (0, 9))
+    assert not undecided.is_vain(less(undecided.new_leaf("unknown", (0, 9), of=[one, two]), 3), True)
 
 
 def test_the_only_value_left_is_known_everywhere() -> None:

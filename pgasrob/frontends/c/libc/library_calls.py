@@ -76,8 +76,9 @@ def unknown_value(call: Call, interval: Interval = ANY, *, reported: bool = True
         call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
     of = [leaf for value in call.arguments for leaf in leaves_of(value)]
     value = machine_of(call).machine.undecided.new_leaf(INPUT, interval, exact=False, of=of)
-    own = value.own and not (computed and (not of or any(map(_is_of_run, call.arguments))))
-    return Unknown(replace(value, own=own))
+    of_run = computed and any(map(_is_of_run, call.arguments))
+    own = value.own and not (of_run or (computed and not of))
+    return Unknown(replace(value, own=own, fixed=value.fixed or (of_run and not of)))
 
 
 def _is_of_run(value: Value) -> bool:

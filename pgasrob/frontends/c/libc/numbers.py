@@ -130,7 +130,14 @@ def _expression(name: str, operands: list[Expr]) -> Expr:
             one = _double(1.0 if name == "floor" else -1.0)
             whole = Conditional(above, Binary("-.", whole, one), whole)
         return Conditional(Binary("<.", size, _double(2.0**52)), whole, first)
-    return Conditional(Binary("<." if name == "fmin" else ">.", first, operands[1]), first, operands[1])
+    second = operands[1]
+    if isinstance(first, Const):
+        first, second = second, first
+    condition: Expr = Binary("<." if name == "fmin" else ">.", first, second)
+    # Of a number and none it is the number.
+    if not isinstance(second, Const) or math.isnan(float_value(second.value)):
+        condition = Binary("||", Binary("!=.", second, second), condition)
+    return Conditional(condition, first, second)
 
 
 for _name in (*ON_FLOATS, *_TO_LONG):

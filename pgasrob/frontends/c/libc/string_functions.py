@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial, reduce
 
 from pgasrob.frontends.apis.call_steps import Steps
@@ -28,6 +29,7 @@ from pgasrob.frontends.c.libc.shared_strings import (
     refuse_cells,
     string_bytes,
 )
+from pgasrob.frontends.c.nondeterminism import Leaf
 from pgasrob.frontends.c.types import CHAR, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Known, Unknown, Value, no_pointer
 from pgasrob.program import commands
@@ -71,8 +73,8 @@ def compare_memory(call: Call) -> Outcome | Look:
             held.append(register)
         equal = Binary("&&", equal, Binary("==", held[0], held[1], IntType(64, True)))
     sign = unknown_value(call, (0, 1), computed=True)
-    assert isinstance(sign, Unknown)
-    differ = Unknown(Binary("-", Binary("*", sign.expr, Const(2)), Const(1)))
+    assert isinstance(sign, Unknown) and isinstance(sign.expr, Leaf)
+    differ = Unknown(Binary("-", Binary("*", replace(sign.expr, fixed=True), Const(2)), Const(1)))
     return Look(steps.outcome(NULL).statements, equal, Outcome(result=Known(0)), Outcome(result=differ))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+from collections import Counter
 from collections.abc import Callable, Mapping
 from ctypes import c_float
 
@@ -12,7 +13,8 @@ import pytest
 from pgasrob import Verdict, check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO, applied
-from pgasrob.robustness.reasons import ValuesSetFree
+from pgasrob.robustness.reasons import NoValuesKnown
+from tests.support import examples
 
 PROGRAM = """#include <shmem.h>
 #include <assert.h>
@@ -51,11 +53,14 @@ def test_functions_of_doubles(number: float) -> None:
         claims.append(
             f"{called} != {called}" if value != value else f"{called} == {value!r}".replace("inf", "INFINITY")
         )
+    claims += [f"{name}({none}) == y" for name in ("fmin", "fmax") for none in ("y, NAN", "NAN, y", "y, z", "z, y")]
     claims += [f"lround(y) == {int(applied('round', number))}", f"lrint(y) == {int(applied('rint', number))}"]
     root = c_float(applied("sqrt", c_float(abs(number)).value)).value
     claims.append(f"sqrtf(fabsf(y)) == {root!r}")
     asserts = "".join(f"assert({claim}); " for claim in claims)
-    found = verdict("double", number, f"if (shmem_my_pe() == 1) {{ {asserts} }}")
+    found = verdict(
+        "double", number, f"if (shmem_my_pe() == 1) {{ double z = y * INFINITY - y * INFINITY; {asserts} }}"
+    )
     assert (found.verdict, found.assertions) == ("robust", "hold")
     assert verdict("double", number, "if (shmem_my_pe() == 1) assert(exp(y) > 20);").assertions == "violated"
 
@@ -113,15 +118,72 @@ BARRIER = "shmem_barrier_all();"
         ("__builtin_popcount(z) == 2", False),
         ("isdigit((int) z + 48)", False),
         ("hypot(z, z) > 2", "unknown"),
-        ("(shmem_my_pe() == 0 && hypot(z, z) > 2)", True),
+        ("(shmem_my_pe() == 0 && hypot(z, z) > 2)", "unknown"),
+        ("(shmem_my_pe() == 0 && z + hypot(z, z) > 2)", "unknown"),
+        ("(shmem_my_pe() == 0 && hypot(z, rand()) > 2)", True),
     ],
 )
 def test_ranks_that_have_one_number_take_the_same_branches(condition: str, deadlock: object) -> None:
-    """What is not computed may be the same on both."""
+    """What is not computed may be the same on both, and is not known of one."""
     found = verdict("double", 3.0, f"shmem_double_p(&other, 4.0, 0); {BARRIER} double z = shmem_double_g(&x, 1);"
                                    f" if ({condition}) {BARRIER}")  # fmt: skip
     assert (found.verdict, found.deadlock) == ("robust", deadlock)
-    assert isinstance(found.reason, ValuesSetFree) == (deadlock == "unknown")
+    assert isinstance(found.reason, NoValuesKnown) == (deadlock == "unknown")
+
+
+Computed = Callable[[float, float], float]
+REDUCED = """#include <shmem.h>
+#include <math.h>
+static double w, v, all, work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+static long sync[SHMEM_REDUCE_SYNC_SIZE];
+int main(void) {
+    shmem_init();
+    int me = shmem_my_pe();
+    for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++) sync[i] = SHMEM_SYNC_VALUE;
+    shmem_barrier_all();
+    shmem_double_p(&w, me ? OTHER : FIRST, 1 - me);
+    shmem_barrier_all();
+    v = w;
+    shmem_double_sum_to_all(&all, &v, 1, 0, 0, 2, work, sync);
+    if (me == 0) { if (HERE) shmem_barrier_all(); } else { if (THERE) shmem_barrier_all(); }
+    shmem_finalize();
+}
+"""
+
+
+def random_term(pick: random.Random, depth: int) -> tuple[str, Computed]:
+    """A term of C, and what it is of the rank's own number and the sum."""
+    if depth == 0:
+        number = pick.choice((0.5, 2.0, 1.25))
+        return pick.choice([("all", lambda v, all: all), ("v", lambda v, all: v), (str(number), lambda v, all: number)])
+    one, of_one = random_term(pick, depth - 1)
+    other, of_other = random_term(pick, depth - 1)
+    match pick.randrange(4):
+        case 0:
+            return f"({one} + {other})", lambda v, all: of_one(v, all) + of_other(v, all)
+        case 1:
+            name = pick.choice((*FUNCTIONS_OF_TWO, "fmin", "hypot"))
+            return f"{name}({one}, {other})", lambda v, all: applied(name, of_one(v, all), of_other(v, all))
+    name = pick.choice((*FUNCTIONS, "floor", "fabs", "cbrt"))
+    return f"{name}({one})", lambda v, all: applied(name, of_one(v, all))
+
+
+def test_random_terms_of_numbers_that_were_reduced() -> None:
+    """There is a deadlock where the ranks differ about a condition, as Python computes it, and nowhere else."""
+    pick, seen = random.Random(3), Counter[tuple[bool, object]]()
+    for _ in range(examples(25, nightly=500)):
+        first, other = (round(pick.uniform(0, 9), 2) for _ in range(2))
+        here, computed_here = random_term(pick, 2)
+        there, computed_there = (here, computed_here) if pick.random() < 0.5 else random_term(pick, 2)
+        least = pick.choice((0.5, 1.0, 2.0))
+        differ = (computed_here(other, first + other) > least) != (computed_there(first, first + other) > least)
+        text = REDUCED.replace("OTHER", str(other)).replace("FIRST", str(first))
+        text = text.replace("(HERE)", f"({here} > {least})").replace("(THERE)", f"({there} > {least})")
+        seen[differ, check(parse_c(text, "test.c"), 2, effect=False).deadlock] += 1
+    assert not seen[True, False] and not seen[False, True]
+    assert (
+        seen[True, True] and seen[False, False] > seen[False, "unknown"] and seen[True, True] >= seen[True, "unknown"]
+    )
 
 
 def test_strings_of_several_ranks_may_be_the_same() -> None:
