@@ -174,6 +174,8 @@ SLOW: dict[str, str] = {
     """,
     "frontends/apis/test_flags.py": """
         a_burst_of_messages_does_not_wait_for_its_receiver many_messages/2
+        a_dispatcher_comes_back_to_few_states conditions_on_what_goes_round_are_few
+        what_is_used_in_turn_begins_anew_at_barriers/3
     """,
     "frontends/apis/test_fuzz_calls.py": """
         mutated_calls/3

@@ -95,7 +95,7 @@ class Kind(Enum):
     BUFFERED_SENDS = ("buffered-sends", "construct", True,
         "messages are copied when {names} {is|are} called, and the sender goes on")
     BOUNDED_LEAD = ("bounded-lead", "construct", False,
-        "no rank makes {names} more than 8 times before one that gets what it gives comes to the first")
+        "no rank makes {names} more than 4 times before one that gets what it gives comes to the first")
     QUEUE_ROOM = ("queue-room", "construct", False,
         "there is room in its queue for what {names} {posts|post}: none is full")
     CREATION_WAITS = "creation-waits", "construct", False, "no rank returns from {names} before all have called"

@@ -31,7 +31,7 @@ from pgasrob.stop_points import stop_point
 
 Key = tuple[int | str, ...]
 
-LEAST_DEPTH, MOST_DEPTH, WAITS = 8, 64, 128
+LEAST_DEPTH, MOST_DEPTH, WAITS = 4, 64, 128
 """How many messages of one channel may be under way: at first, and at most; and where so many are, the sender waits
 until there is room as at first."""
 IN_ORDER = 4
@@ -59,11 +59,14 @@ class Group:
 
 
 def in_order(steps: Steps, group: Group, collective: str = "") -> int:
-    """The number of a collective call that does not wait for all members, modulo `IN_ORDER`. ``collective`` is its
-    name, by default that of the call."""
+    """The number of a collective call that does not wait for all members, since the last barrier: modulo `IN_ORDER`,
+    and modulo the slots for messages. ``collective`` is its name, by default that of the call."""
     number, last = _order(steps, group)
     last = (*last, collective or steps.call.name)[1 - IN_ORDER :]
-    steps.note(group.name("order"), ((number + 1) % IN_ORDER, last))
+    steps.note(group.name("order"), ((number + 1) % max(IN_ORDER, _depth(steps.call, group)[0]), last))
+    for name in {*steps.call.state, *steps.state}:
+        if name.startswith(f"{group.name('lead')}.") and (lead := steps.recall(name)):
+            steps.note(name, min(cast(int, lead) + 1, MOST_DEPTH + 1))
     return number
 
 
@@ -86,7 +89,7 @@ def barrier(steps: Steps, group: Group, collective: str = "") -> None:
     call, collective = steps.call, collective or steps.call.name
     number, last = _order(steps, group)
     if last:
-        collective += f", {number} after {', '.join(last)}"
+        collective += f", {number % IN_ORDER} after {', '.join(last)}"
         steps.note(group.name("order"), (0, ()))
     _begin_anew(steps, group)
     if group.members == call.everyone or len(group.members) == call.nodes:
@@ -322,17 +325,17 @@ def send(
     The values lie with the sender until the receiver has fetched them. The sender goes on at once, or waits until they
     have been received (``until_received``). To wait for room would order the sender after the receiver, which no
     specification promises. So there is room for twice as many messages as the sender sends without hearing from the
-    receiver (`_ahead`), and where that is not enough, 1 / 0 is a fault. ``collective``: every message of the channel
+    receiver (`_lead`), and where that is not enough, 1 / 0 is a fault. ``collective``: every message of the channel
     has as many values, so that what lies there is what the sender has laid out. ``group``: of which it is a blocking
-    collective, if it is one; of these a rank may make any number before another one follows, so that in the end it does
-    wait for room (`Kind.BOUNDED_LEAD`).
+    collective, if it is one, and its ``number`` chooses the slot. Of these a rank may make any number before another
+    one follows, so that in the end it does wait for room (`Kind.BOUNDED_LEAD`).
     """
     call = steps.call
-    depth, waits = _deepened(steps, channel, may_wait=group is not None)
-    depth = (call.slots if collective else None) or depth
-    slot = _turn(steps, group, channel, "sent", depth)
+    depth, waits = _deepened(steps, channel, group)
+    slots = call.slots if collective else None
+    slot = steps.count(channel.name("sent"), slots or depth) if group is None or slots else number % depth
     full = cell_of(call, channel, "full", slot)
-    filled: Expr = Const(1 + number)
+    filled: Expr = Const(1 + number % IN_ORDER)
     if waits:
         call.rests_on(Kind.BOUNDED_LEAD, call.name)
         steps.do(Await(full, "==", Const(0)))
@@ -348,52 +351,58 @@ def send(
     steps.do(Store(full, filled))
     if until_received:
         steps.do(Await(full, "==", Const(0)))
-        steps.note(_ahead(channel, channel.members[1]), None)
+        steps.note(_lead(channel, None), None)
 
 
-def _depth(call: Call, channel: Group) -> tuple[int, bool]:
-    """How many messages there is room for, and whether the sender waits for room, which it publishes."""
-    depth = call.published(channel.members[0], channel.name("depth"))
-    if not isinstance(depth, int):
+def _depth(call: Call, group: Group) -> tuple[int, bool]:
+    """How many messages of a channel, or of blocking collectives of a group, there is room for, and whether a sender
+    waits for room: what is most of what the members publish."""
+    if call.symbolic:
         return LEAST_DEPTH, False
+    known = [call.published(member, group.name("depth")) for member in group.members]
+    depth = max((each for each in known if isinstance(each, int)), default=LEAST_DEPTH)
     return (LEAST_DEPTH, True) if depth == WAITS else (depth, False)
 
 
-def _deepened(steps: Steps, channel: Group, may_wait: bool) -> tuple[int, bool]:
+def _deepened(steps: Steps, channel: Group, group: Group | None) -> tuple[int, bool]:
     """Make room for the next message that this rank sends; the result is as of `_depth`."""
-    ahead = cast(int, steps.recall(_ahead(channel, channel.members[1])) or 0)
-    depth, waits = _depth(steps.call, channel)
-    if waits or (depth == MOST_DEPTH and not may_wait):
+    of, key = group or channel, _lead(channel, group)
+    depth, waits = _depth(steps.call, of)
+    if waits or (depth == MOST_DEPTH and group is None):
         return depth, waits
-    steps.note(_ahead(channel, channel.members[1]), ahead + 1)
+    ahead = cast(int, steps.recall(key) or 0)
+    if group is None or not ahead:  # from then on `in_order` counts, for it is their number that slots are used by
+        steps.note(key, ahead + 1)
     while depth < min(2 * (ahead + 1), MOST_DEPTH):
         stop_point()
         depth *= 2
-    if may_wait and (ahead >= MOST_DEPTH or (ahead >= LEAST_DEPTH and steps.call.in_open_loop)):
+    if group is not None and (ahead >= MOST_DEPTH or (ahead >= LEAST_DEPTH and steps.call.in_open_loop)):
         depth = WAITS
-    steps.call.publish(channel.name("depth"), depth)
-    return _depth(steps.call, channel)
+    steps.call.publish(of.name("depth"), depth)
+    return _depth(steps.call, of)
 
 
-def _ahead(group: Group, receiver: int | str) -> str:
-    """Key in the state: how many messages this rank has sent to ``receiver`` since it heard from it, up to a bound."""
-    return f"{group.key[0]}.ahead.{receiver}"
+def _lead(channel: Group, group: Group | None) -> str:
+    """Key in the state: how many messages of its channels, or collectives of a ``group``, this rank is ahead of the
+    receiver of ``channel``, since it heard from it and up to a bound."""
+    api, receiver = channel.key[0], channel.members[1]
+    return f"{api}.ahead.{receiver}" if group is None else f"{group.name('lead')}.{receiver}"
 
 
 def heard_from(steps: Steps, group: Group) -> None:
     """Note that this rank has heard from the others of the group, which most likely have received all it sent
     before."""
-    before = _ahead(group, "")
+    before = tuple(f"{group.key[0]}.{what}." for what in ("ahead", "lead"))
     for name in {*steps.call.state, *steps.state}:
-        if name.startswith(before) and steps.recall(name) and int(name.removeprefix(before)) in group.members:
+        if name.startswith(before) and steps.recall(name) and int(name.rpartition(".")[2]) in group.members:
             steps.note(name, None)
 
 
-def next_message(steps: Steps, channel: Group, *, collective: bool = False, group: Group | None = None) -> int:
-    """The slot of the next message over ``channel`` to this rank, to be received now or later. ``collective`` and
-    ``group``: as of `send`."""
+def next_message(steps: Steps, channel: Group, *, collective: bool = False) -> int:
+    """The slot of the next message over ``channel`` to this rank, to be received now or later. ``collective``: as of
+    `send`."""
     slots = steps.call.slots if collective else None
-    return _turn(steps, group, channel, "received", slots or _depth(steps.call, channel)[0])
+    return steps.count(channel.name("received"), slots or _depth(steps.call, channel)[0])
 
 
 def receive(
@@ -410,9 +419,12 @@ def receive(
     ``slot``, which `next_message` gave. This rank waits until the message has the right ``number``. ``collective`` and
     ``group``: as of `send`."""
     call = steps.call
+    if slot is None and group is not None and not call.slots:
+        slot = number % _depth(call, group)[0]
     if slot is None:
-        slot = next_message(steps, channel, collective=collective, group=group)
+        slot = next_message(steps, channel, collective=collective)
     sender, full = Const(channel.members[0]), cell_of(call, channel, "full", slot)
+    number %= IN_ORDER
     steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(0)))
     result: list[Expr] = []
     for index in range(count):
@@ -520,26 +532,13 @@ def from_lower(steps: Steps, group: Group, values: Sequence[Expr]) -> list[list[
 # What is used in turn
 
 
-def _turn(steps: Steps, group: Group | None, channel: Group, what: str, modulus: int) -> int:
-    """How many messages of ``channel`` this rank has ``sent`` or ``received``, modulo ``modulus``: since the latest
-    barrier of the ``group`` whose collectives they are of, if they are."""
-    if group is None:
-        return steps.count(channel.name(what), modulus)
-    turns = dict(cast("tuple[tuple[str, int], ...]", steps.recall(group.name("turns")) or ()))
-    number = turns.get(channel.name(what), 0) % modulus
-    turns[channel.name(what)] = (number + 1) % modulus
-    steps.note(group.name("turns"), tuple(sorted(each for each in turns.items() if each[1])) or None)
-    return number
-
-
 def _begin_anew(steps: Steps, group: Group) -> None:
     """At a barrier nothing of earlier collectives of the ``group`` is under way: whoever has come to it has received
     what these have sent to him, and has got what he wanted of earlier exchanges. So all that is used in turn begins
     anew, and loops come back sooner to a state that they have been in. Not so where it is to be known which number
     each collective moves (`Call.slots`)."""
-    for what in ("turns", "exchange"):
-        if steps.call.slots is None and steps.recall(group.name(what)) is not None:
-            steps.note(group.name(what), None)
+    if steps.call.slots is None and steps.recall(group.name("exchange")) is not None:
+        steps.note(group.name("exchange"), None)
 
 
 def _meet(steps: Steps, group: Group, collective: str) -> None:

@@ -40,6 +40,9 @@ CELL = Register("cell", 0)
 """The number in the cell, in a condition that cells are asked; it is alone there."""
 MOST_WAYS = 512
 """So often a rank may go two ways by an answer in one pass, before less is asked."""
+MOST_PASSED_ON = 64
+"""So many conditions a cell is asked for others; of more the answers are lost: what is added to in each round, say, is
+asked another condition in each."""
 LARGEST_ASKED = 48
 """Parts of such a condition."""
 Scalar = tuple[ObjectId, int | None]
@@ -48,7 +51,20 @@ Asked = tuple[Expr, ...]
 
 def about(condition: Expr, value: Expr) -> Expr:
     """The ``condition`` that a cell is asked, of a ``value``."""
-    return rewritten(condition, lambda part: value if part == CELL else None)
+    return _with_single_casts(rewritten(condition, lambda part: value if part == CELL else None))
+
+
+def _with_single_casts(expr: Expr) -> Expr:
+    """``expr`` where what is cast is no cast itself to as many bits or more: else a condition on what goes round
+    between cells would be another one in each round."""
+
+    def single(part: Expr) -> Expr | None:
+        match part:
+            case Unary("cast", Unary("cast", operand, inner), type) if type.bits <= inner.bits:
+                return _with_single_casts(Unary("cast", operand, type))
+        return None
+
+    return rewritten(expr, single)
 
 
 def as_asked(condition: Expr) -> Expr:
@@ -105,7 +121,9 @@ class Questions:
         for id, offset in cells:
             asked = self.facts.asked.setdefault(id, {}).setdefault(offset, {})
             new = [each for each in conditions if each not in asked]
-            if new:
+            if len(asked) + len(new) > MOST_PASSED_ON:
+                self.lose([(id, offset)])
+            elif new:
                 asked.update(dict.fromkeys(new))
                 self.facts.changed()
 

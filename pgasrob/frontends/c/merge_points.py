@@ -36,6 +36,8 @@ KEPT_STATES = 256
 differ in then cannot be a register (a list that grows), and with its counter in one the loop would never end."""
 JOIN_STATES = 16
 """So many states there may be at a join, since the latest head of a loop, before whatever differs is generalised."""
+MANY_STATES = 512
+"""From twice so many states of a rank on it is looked whether the pass is outdated."""
 SILENT_HEADS, SILENT_STRIDE = 4000, 997
 """From so many iterations on in which nothing is written, every so many-th is compared with the others."""
 LARGEST_KEPT = 8
@@ -47,7 +49,8 @@ HOT = 16
 class MergePoints:
     """Merge points of one rank. ``labels``: of the states that have been met so far; ``seen``: their variables, by
     place. ``branched``: a branch on an unknown condition has been taken since the latest merge point. ``silent`` counts
-    the iterations in which nothing has been written."""
+    the iterations in which nothing has been written. ``milestone``: the number of labels at which it is looked next
+    whether the pass is ``outdated``: something had been learned when there were half as many."""
 
     def __init__(
         self, writer: Writer, registers: Registers, undecided: Undecided, issuer: Issuer, memory: Memory
@@ -64,6 +67,7 @@ class MergePoints:
         self.seen: dict[Hashable, list[Variables]] = defaultdict(list)
         self.silent = 0
         self.branched = False
+        self.milestone, self.outdated = MANY_STATES, False
 
     def join(self) -> None:
         """Merge at the end of a statement with branches, if a branch on an unknown condition has been taken."""
@@ -169,6 +173,8 @@ class MergePoints:
             raise self.position.too_large(f"more than {MOST_SNAPSHOTS:,} states of {self.position.rank}")
         if not silent:
             self._look_for_variables(group, most, head)
+        if len(self.labels) >= self.milestone:
+            self._look_back()
         node = self.writer.fresh()
         self.labels[key] = node.label
         self.writer.close(node.label)
@@ -177,6 +183,14 @@ class MergePoints:
         self.writer.node, self.writer.open = node, True
         self.writer.quiet, self.branched = True, False
         self.position.frame.pc += 1
+
+    def _look_back(self) -> None:
+        """Raises :class:`TryAgain` where this pass goes on and on although something was learned in its first half, by
+        which there may be far fewer states. It has learned what there is to learn of the second half, too."""
+        if self.outdated:
+            raise TryAgain
+        self.outdated = self.position.facts_changed
+        self.milestone *= 2
 
     def _look_for_variables(self, group: Hashable, most: int, head: bool) -> None:
         """Generalise what takes too many values in the states of ``group``."""

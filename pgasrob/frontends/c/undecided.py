@@ -443,10 +443,15 @@ class Undecided:
         numbers: dict[Leaf, Leaf] = {}
 
         def number(part: Expr) -> Expr | None:
-            if isinstance(part, Leaf) and part not in numbers:
+            if not isinstance(part, Leaf):
+                return None
+            new = numbers.get(part)
+            if new is None:
                 made = None if part.made is None else rewritten(part.made, number)
-                numbers[part] = replace(part, index=-len(numbers) - 1, made=made)
-            return numbers[part] if isinstance(part, Leaf) else None
+                index = -len(numbers) - 1
+                same = part.index == index and part.made == made
+                new = numbers[part] = part if same else replace(part, index=index, made=made)
+            return new
 
         def changed(value: Value) -> Value:
             if not isinstance(value, Unknown):

@@ -329,3 +329,29 @@ def test_a_dispatcher_comes_back_to_few_states() -> None:
     program = parse_c(MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdlib.h>").format(DISPATCHER)).program(2)
     assert max(sum(1 for _ in statements_in(each.body)) for each in program.processes) < 700
     assert not program.gaps
+
+
+def test_a_rank_that_only_receives_may_fall_behind() -> None:
+    body = """for (int i = 0; i < 3; i++) {
+            value = rank ? 0 : i + 1; MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD); assert(value == i + 1);
+            for (int j = 0; j < 5; j++) {
+                value = rank == 1 ? j : 9; MPI_Bcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD); assert(value == j);
+            }
+        }"""
+    assert_works(checked(MPI, body, 3))
+
+
+def test_conditions_on_what_goes_round_are_few() -> None:
+    """What the root has drawn comes back to it through a get, and is broadcast again."""
+    body = """int got = 0;
+        if (rank == 0) x = rand();
+        do {
+            MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);
+            MPI_Win_fence(0, win);
+            MPI_Get(&got, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win);
+            MPI_Win_fence(0, win);
+            x = got MORE;
+        } while (got > 100);"""
+    for more in ("", "+ 1"):
+        text = MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdlib.h>").format(body.replace("MORE", more))
+        assert max(sum(1 for _ in statements_in(each.body)) for each in parse_c(text).program(2).processes) < 200

@@ -20,7 +20,7 @@ CALLS = {
     "static int w[2]; static long ps[9]; shmem_int_max_to_all(&x, &y, 1, 0, 0, n, w, ps);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 > value ? 0 : value; mem[x] <- total;",
     "shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &da[0], &d, 1);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 +. value; mem[da[0]] <- total;",
     "shmem_max_reduce(SHMEM_TEAM_WORLD, la, lb, 1);": "mem[shmem_0_1_value_0_0] <- 0; barrier; value <- fetch(1, shmem_0_1_value_0_0); total <- 0 > value ? 0 : value; mem[la[0]] <- total;",
-    "shmem_int_sum_inscan(SHMEM_TEAM_WORLD, a, b, 1);": "of_8_messages_under_way <- mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_full_0]; mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_message_0_0] <- 0; mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_full_0] <- 1 / (of_8_messages_under_way == 0); mem[a[0]] <- 0;",
+    "shmem_int_sum_inscan(SHMEM_TEAM_WORLD, a, b, 1);": "of_4_messages_under_way <- mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_full_0]; mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_message_0_0] <- 0; mem[shmem_0_1_shmem_int_sum_inscan_1_0_1_full_0] <- 1 / (of_4_messages_under_way == 0); mem[a[0]] <- 0;",
 }
 
 ON_THREE = {
