@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +14,7 @@ pytest_lsp = pytest.importorskip("pytest_lsp", reason="no pytest-lsp (pip instal
 
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range  # noqa: E402
 
+from pgasrob.lsp.server import Server, Work  # noqa: E402
 from pgasrob.lsp.settings import MOST_AT_ONCE, MOST_TEXT  # noqa: E402
 from tests.lsp.editor import Editor, Published, server, started  # noqa: E402
 
@@ -183,3 +186,18 @@ async def test_what_is_not_known_is_shown(tmp_path: Path) -> None:
         published = only(await editor.findings(editor.open(tmp_path / "endless.pgas", ENDLESS)))
         assert published.severity == DiagnosticSeverity.Information
         assert published.message.startswith("Unknown on 1 node: ") and "0.5 s" in published.message
+
+
+async def test_an_internal_error_has_its_code_and_place() -> None:
+    async def broken(_: object) -> AsyncIterator[None]:
+        raise ValueError("something is wrong")
+        yield
+
+    published: list[Diagnostic] = []
+    here: Any = SimpleNamespace(
+        _found=broken, _publish=lambda _, found: published.extend(found["p"]), window_log_message=lambda _: None
+    )
+    program = SimpleNamespace(file="p.pgas", texts=(("p.pgas", ROBUST),))
+    await Server._look_at(here, Work(cast(Any, program), cast(Any, SimpleNamespace(uri=lambda _: "p"))))
+    (error,) = published
+    assert (error.code, "ValueError: something is wrong; please report it" in error.message) == ("PG190", True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import _thread
 import math
 import random
-import signal
 import sys
 import threading
 from collections import Counter
@@ -746,15 +744,3 @@ def test_a_stop_point_ends_a_piece_and_leaves_the_search_as_it_is(monkeypatch: p
     while searches[1].states < searches[0].states:
         searches[1].run(1)
     assert searches[0].states == searches[1].states > 1
-
-
-def test_ctrl_c_ends_a_piece() -> None:
-    counting = parse("nodes 3; memory x; register r; process { loop { r <- fetch_add(0, x, me + 1); } }")
-    search = NativeFacts(instantiate(counting, 3)).search
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        threading.Timer(0.1, _thread.interrupt_main).start()
-        with pytest.raises(KeyboardInterrupt):
-            search.run(3_000_000)
-    finally:
-        signal.signal(signal.SIGINT, before)
