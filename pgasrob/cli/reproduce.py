@@ -163,7 +163,7 @@ def _follow(program: CProgram, options: ReproduceOptions, limits: Limits) -> tup
     from pgasrob.runtime.reproduce.reproduce import reproduce as follow
 
     verdict = check(Session(Question(program, options.nodes, limits=limits)))
-    mention_the_count(program.program(verdict.nodes))
+    mention_the_count(verdict)  # the program on so many nodes may not be there in time
     if verdict.verdict != "not robust" or verdict.witness is None:
         reason = f": {verdict.reason}" if verdict.reason is not None else ""
         raise _Nothing(verdict.verdict, f"is {verdict.verdict} on {verdict.nodes} nodes{reason}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pgasrob.render.progress import Display
     from pgasrob.render.shared_json import Error
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.verdict import Verdict
 
     NoAnswer = Callable[[list[Error], str | None], object]
     """Makes the JSON object of a command without an answer from the errors in the program and a reason."""
@@ -43,8 +44,8 @@ def mention_a_missing_kernel(engine: str = "portfolio") -> None:
         warnings.simplefilter("ignore", MissingKernelWarning)
 
 
-def mention_the_count(program: Declared) -> None:
-    """Say that ``program`` is not meant for its number of nodes, or why that was chosen."""
+def mention_the_count(program: Declared | Verdict) -> None:
+    """Say that ``program``, or that of a verdict, is not meant for its number of nodes, or why that was chosen."""
     if program.count_note is not None:
         from pgasrob.render.count_note_json import sentence
 
