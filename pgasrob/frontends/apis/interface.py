@@ -23,6 +23,7 @@ from pgasrob.frontends.c.together import Bringing
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Value
 from pgasrob.program.assumptions import Kind
+from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import Span, Statement
@@ -175,6 +176,10 @@ class Call(Protocol):
     def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
         """The cell of the number at ``address``, which the call reads, sets or updates as a ``type``. ``compared``:
         with another number, so that the cell has to hold a number of that type."""
+
+    def reading(self, register: Register, address: Address, type: CType) -> tuple[Command, ...]:
+        """The commands that load the integer at ``address`` into ``register`` where it is a part of a larger scalar in
+        a cell; none where it is not."""
 
     def as_number(self, register: Register, address: Address, type: CType) -> Expr:
         """``register``, which was read from the `number` at ``address``, as a ``type``."""

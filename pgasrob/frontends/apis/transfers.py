@@ -48,6 +48,9 @@ def value_at(steps: Steps, address: Address, type: CType) -> Expr:
     if known is not None:
         return steps.call.value_expression(known)
     register = steps.call.register("value")
+    if part := steps.call.reading(register, address, type):
+        steps.do(*part)
+        return register
     steps.do(Load(register, steps.call.number(address, type)))
     return steps.call.as_number(register, address, type)
 

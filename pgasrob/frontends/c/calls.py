@@ -19,7 +19,7 @@ from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of, range_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
-from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
+from pgasrob.frontends.c.types import LONG, Array, CType, Integer, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command, Mark
@@ -93,12 +93,7 @@ class MachineCall:
 
     @property
     def in_open_loop(self) -> bool:
-        machine = self.machine
-        return any(
-            head < frame.pc <= end and machine.merge_points.is_left_unknown(frame, head)
-            for frame in machine.position.state.frames
-            for head, end in machine.world.program.loops(frame.function).items()
-        )
+        return self.machine.merge_points.in_open_loop
 
     @property
     def state(self) -> Mapping[str, Hashable]:
@@ -217,6 +212,12 @@ class MachineCall:
         cell = machine.pointers.cell(address, size_of(type))
         machine.memory.number_at(address, type, compared=compared)
         return cell
+
+    def reading(self, register: Register, address: Address, type: CType) -> tuple[Command, ...]:
+        memory = self.machine.memory
+        if not isinstance(type, Integer) or not memory.is_part(address, size_of(type)):
+            return ()
+        return memory.reading(register, address, type)
 
     def as_number(self, register: Register, address: Address, type: CType) -> Expr:
         return self.value_expression(self.machine.memory.loaded(address, register, type))

@@ -121,18 +121,26 @@ class Memory:
                 number = self.loaded(whole, register, type).expr
         return Unknown(self.flows.tied(read, range_of(type), number, register))
 
-    def reading(self, register: Register, address: Address) -> tuple[commands.Command, ...]:
-        """The commands that load the byte at ``address``, which is known, into ``register``. It lies in a cell then, or
-        in a part of one."""
+    def is_part(self, address: Address, size: int) -> bool:
+        """Whether the scalar of ``size`` bytes at ``address`` is a part of a larger one that has a cell."""
+        facts = self.facts.objects.get(address.object)
+        if facts is None or not isinstance(address.offset, int):
+            return False
+        return facts.shared.get(facts.covered.get(address.offset, -1), 0) > size
+
+    def reading(self, register: Register, address: Address, type: Integer = CHAR) -> tuple[commands.Command, ...]:
+        """The commands that load the integer at ``address``, which is known, into ``register``. It lies in a cell then,
+        or in a part of one."""
         assert isinstance(address.offset, int)
-        self.facts.note(address.object, address.offset, CHAR)
-        around, owner = self._around(address, 1), self.position.whose(address)
+        self.facts.note(address.object, address.offset, type)
+        around, owner = self._around(address, size_of(type)), self.position.whose(address)
         if around is None:
-            return (commands.Load(register, self.pointers.cell(address, 1), owner),)
+            return (commands.Load(register, self.pointers.cell(address, size_of(type)), owner),)
         whole, size = around
         assert isinstance(whole.offset, int)
-        load = commands.Load(register, self.pointers.cell(whole, size), owner, bytes=_bytes_of(address, 1, whole))
-        return load, commands.Assign(register, extracted(register, size, address.offset - whole.offset, CHAR))
+        bytes = _bytes_of(address, size_of(type), whole)
+        load = commands.Load(register, self.pointers.cell(whole, size), owner, bytes=bytes)
+        return load, commands.Assign(register, extracted(register, size, address.offset - whole.offset, type))
 
     def _around(self, address: Address, size: int) -> tuple[Address, int] | None:
         """The scalar that has the cell and its size, where the one at ``address`` is only a part of it."""

@@ -135,6 +135,15 @@ class MergePoints:
             and (frame.function.name, instruction.loop) in self.facts.left_unknown
         )
 
+    @property
+    def in_open_loop(self) -> bool:
+        """Whether the rank is in a loop that is left by an unknown condition."""
+        return any(
+            head < frame.pc <= end and self.is_left_unknown(frame, head)
+            for frame in self.position.state.frames
+            for head, end in self.world.program.loops(frame.function).items()
+        )
+
     def _is_to_be_kept(self) -> bool:
         """Whether this loop is no longer to be unrolled, since the code is long; a loop around it that repeats comes
         first."""

@@ -72,6 +72,9 @@ class RecordedCall:
         self.registers = 0
         self.assumed: list[tuple[Kind, tuple[str, ...]]] = []
 
+    def reading(self, register: Register, address: Address, type: CType) -> tuple[()]:
+        return ()
+
     def questions(self, group: str) -> tuple[Expr, ...]:
         return ()
 

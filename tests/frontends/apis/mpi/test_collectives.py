@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.frontends.apis.mpi.calls import lowered
+from tests.frontends.apis.mpi.claims import CLAIM, checked
 
 CALLS = {
     "MPI_Bcast(a, 1, MPI_INT, 0, MPI_COMM_WORLD);": "barrier; value <- mem[a[0]]; of_4_messages_under_way <- mem[mpi_world_MPI_Bcast_1_0_1_full_0]; mem[mpi_world_MPI_Bcast_1_0_1_message_0_0] <- value; mem[mpi_world_MPI_Bcast_1_0_1_full_0] <- 1 / (of_4_messages_under_way == 0);",
@@ -24,3 +25,16 @@ CALLS = {
 @pytest.mark.parametrize(("call", "expected"), CALLS.items())
 def test_call(call: str, expected: str) -> None:
     assert lowered(call) == expected
+
+
+PARTS = {
+    "low bytes": "int x = me ? 0 : 0x01020304; MPI_Bcast(&x, 2, MPI_CHAR, 0, MPI_COMM_WORLD); assert(x == (me ? 0x304 : 0x1020304));",
+    "a half": "long x = me ? 1 : 7L << 32 | 5; MPI_Bcast((int *)&x + 1, 1, MPI_INT, 0, MPI_COMM_WORLD); assert(x == (7L << 32 | (me ? 1 : 5)));",
+    "a message": "int x = me + 256; if (me) MPI_Send(&x, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD); else MPI_Recv(&x, 1, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); assert(x == 257);",
+}
+
+
+@pytest.mark.parametrize("body", PARTS.values(), ids=PARTS.keys())
+def test_parts_of_scalars_are_moved(body: str) -> None:
+    assert checked(body) == ("robust", "hold")
+    assert checked(CLAIM.sub(r"assert(!(\1));", body)) == ("robust", "violated")
