@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,3 +27,18 @@ def ticks(process: int) -> int:
     with suppress(OSError):
         return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
     return 0
+
+
+PATIENCE = 8.0
+"""Seconds until processes have to be gone."""
+
+
+def gone(processes: list[int], seconds: float = PATIENCE) -> bool:
+    """Whether they come to an end; a zombie has."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        stats = [Path(f"/proc/{each}/stat") for each in processes]
+        if all(not each.exists() or each.read_text().rpartition(")")[2].split()[0] == "Z" for each in stats):
+            return True
+        time.sleep(0.02)
+    return False

@@ -13,23 +13,10 @@ import pytest
 
 from pgasrob import parent_death
 from tests.cli.commands import environment, start
-from tests.processes import children, needs_proc, ticks
+from tests.processes import children, gone, needs_proc, ticks
 
-PATIENCE = 8.0
-"""Seconds until a test fails."""
 LONG = "int main(void) { long a = 0; for (long i = 0; i < 15000000; i++) { a += i ^ a; a %= 1000003; } return a == 1; }"
 """To execute it takes longer than that, and nothing is said meanwhile, so that nobody finds out that nobody listens."""
-
-
-def gone(processes: list[int]) -> bool:
-    """Whether they come to an end; a zombie has."""
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        stats = [Path(f"/proc/{each}/stat") for each in processes]
-        if all(not each.exists() or each.read_text().rpartition(")")[2].split()[0] == "Z" for each in stats):
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @needs_proc

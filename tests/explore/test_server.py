@@ -32,7 +32,7 @@ from pgasrob.explore.link import Linked  # noqa: E402
 from pgasrob.explore.request_bounds import MOST_BYTES, MOST_CHOICES, MOST_TEXT  # noqa: E402
 from pgasrob.frontends.options import FrontEnd  # noqa: E402
 from pgasrob.program.reading import DEFAULT_READING  # noqa: E402
-from tests.processes import children, needs_proc, ticks  # noqa: E402
+from tests.processes import children, gone, needs_proc, ticks  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "programs/one_to_one/one_to_one.pgas"
@@ -337,6 +337,20 @@ def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subproces
     assert searching.result().json() == {"refused": "the server ends"}
     _, said = started.communicate(timeout=60)
     assert (started.returncode, said) == (130, "")
+
+
+@needs_proc
+def test_who_answers_ends_with_a_server_that_is_killed(served: tuple[subprocess.Popen[str], str]) -> None:
+    started, address = served
+    body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
+    assert httpx.post(f"{address}position", json=body, timeout=60).status_code == 200
+    idle, workers = used_by_children(started.pid), children(started.pid)
+    with ThreadPoolExecutor() as pool:
+        searching = pool.submit(httpx.post, f"{address}violation", json=body, timeout=60)
+        while used_by_children(started.pid) < idle + 10 and not searching.done():
+            time.sleep(0.05)
+        started.kill()
+    assert workers and gone(workers, 3) and searching.exception() is not None
 
 
 def test_who_brings_no_request_is_sent_away() -> None:
