@@ -12,7 +12,7 @@ from pgasrob.program.graphs import components, dominators, natural_loops, revers
 
 ENDS = frozenset(
     words(
-        "exit _exit _Exit quick_exit abort err errx raise pthread_exit shmem_global_exit MPI_Abort gaspi_proc_term "
+        "exit _exit _Exit quick_exit abort err errx raise pthread_exit shmem_global_exit MPI_Abort "
         "ARMCI_Error gasnet_exit gex_System_Exit"
     )
 )
