@@ -290,7 +290,9 @@ class _Deciding:
         gaps = RunsLeftOut(program.gaps) if program.gaps else None
         given_up = ended or self.gave_up or unshown
         fault = next((search.fault for search in self.searches if search.fault), None)
-        if fault is not None:
+        open = None if fault is None else doubt(self.instance, fault.run, "fault")
+        given_up = given_up or open
+        if fault is not None and open is None:
             witness = fault_witness(self.instance, fault)
             return replace(verdict, verdict="error", reason=fault_reached(witness), fault=witness)
         if shown or (self.found and unshown is not None and not wrong):
@@ -300,7 +302,7 @@ class _Deciding:
                 left = LeftUndone(f"{self._first} race, and the run to them was not replayed", unshown)
             rests = rests_on(self.instance, "portfolio", robust=False)
             return replace(verdict, verdict="race", reason=left, assumptions=rests)
-        if self.complete and not wrong and gaps is None:
+        if self.complete and not wrong and gaps is None and open is None:
             note = program.count_note
             if note is not None and note.nothing:
                 return replace(verdict, reason=NothingChecked(note.why_nothing()))

@@ -288,12 +288,14 @@ class Check:
     def _has_doubts(self) -> bool:
         """Whether something was found, and not in a run of which it is known that it is one of the program."""
         facts, violation = self.decided.facts, self.judged.run
+        if facts.fault:
+            return doubt(self.decided.instance, facts.fault.run, "fault") is not None
         found = [("violation", violation.run.computation)] if isinstance(violation, Witness) else []
         found += [] if facts.deadlock is None else [("deadlock", facts.deadlock)]
         found += [
             (_shown_by(claim), run) for claim, run in facts.failed.items() if not isinstance(claim, OpenAssertion)
         ]
-        return not facts.fault and any(doubt(self.decided.instance, run, shows) for shows, run in found)
+        return any(doubt(self.decided.instance, run, shows) for shows, run in found)
 
     def _look_for_sure_runs(self) -> None:
         """Look for the same in runs of which that is known: those that go no way that may be none."""
@@ -377,8 +379,15 @@ class Check:
         """Replay the runs that show what is known, first the one to a fault, by which all else counts for nothing."""
         decided, judged, shown = self.decided, self.judged, self.shown
         facts = decided.facts
-        if facts.fault:
-            shown.fault = fault_witness(decided.instance, facts.fault)
+        for known in (decided.facts.fault, self.sure.facts.fault if self.sure else None):
+            if known is None:
+                continue
+            why = doubt(decided.instance, known.run, "fault")
+            if why is None:
+                shown.fault = fault_witness(decided.instance, known)
+                shown.doubts.pop("fault", None)
+                break
+            shown.doubts["fault"] = why
         shown.faults_known = True
         if decided.decision is Decision.ROBUST and not shown.fault:
             shown.hardware = hardware_of(decided.instance)
@@ -421,6 +430,8 @@ class Check:
                     return "unknown", because, None
                 return "not robust", because and LeftUndone("the run that shows it was not replayed", because), None
             case Decision.ROBUST:
+                if "fault" in self.shown.doubts:
+                    return "robust", FaultPossible(self.shown.doubts["fault"]), None
                 if ended is None:
                     return "robust", None, None
                 # A command that faults is not issued, so whether one does is another question (`proofs/sc-runs.md`).

@@ -25,6 +25,7 @@ WHAT_RUNS_SHOW = {
     "illegal call": "a run with an illegal call",
     "deadlock": "a run that gets stuck",
     "race": "a run with a race",
+    "fault": "a run that faults",
 }
 Doubt = ValuesSetFree | NoValuesKnown
 

@@ -141,3 +141,23 @@ def test_a_race_behind_what_no_values_satisfy_is_none_that_is_known_to_matter(co
     alone = race(parse_c(SHMEM.replace("BODY", f"int z = rand(); {body}"), "test.c"), 2)
     assert alone.verdict == ("unknown" if answer == "unknown" else "race")
     assert isinstance(alone.reason, NoValuesKnown) == (answer == "unknown")
+
+
+DIVIDES = "int z = rand(); if (me == 0) { if (CONDITION) { int d = shmem_int_g(&y, 1); z = 1 / d; } }"
+
+
+@pytest.mark.parametrize(("condition", "answer"), [("z / 2 > z", "robust"), ("z / 2 > 9", "error")])
+def test_nor_is_a_fault_there_an_error(condition: str, answer: str) -> None:
+    found = verdict(DIVIDES.replace("CONDITION", condition) + " if (me == 1 && rand() == 3) shmem_barrier_all();")
+    assert (found.verdict, found.deadlock) == (answer, True)
+    doubtful = found.reason is not None and "a run that faults is one of the program" in str(found.reason)
+    assert doubtful == (answer == "robust") and (not doubtful or found.faults == "unknown")
+    alone = race(parse_c(SHMEM.replace("BODY", DIVIDES.replace("CONDITION", condition)), "test.c"), 2)
+    assert alone.verdict == ("unknown" if doubtful else "error")
+
+
+def test_another_fault_is_an_error() -> None:
+    other = "if (me == 1) { for (int n = 0; n < 4; n++) shmem_quiet(); z = 1 / shmem_int_g(&flag, 0); }"
+    found = verdict(DIVIDES.replace("CONDITION", "z / 2 > z") + other)
+    assert found.verdict == "error" and found.witness is not None and found.witness.fault is not None
+    assert found.witness.fault.rank == 1
