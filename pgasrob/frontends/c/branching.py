@@ -97,8 +97,7 @@ class Branching:
     def _count_answer(self) -> None:
         self.answers += 1
         if self.answers > MOST_WAYS:
-            if not self.position.ranks_know_more:
-                self.position.facts.ask_less()
+            self.position.facts.ask_less()
             raise TryAgain
 
     def by_loaded(self, loaded: Sequence[tuple[Leaf, Expr]], replies: Sequence[tuple[Expr, Expr]]) -> None:

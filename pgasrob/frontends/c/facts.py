@@ -113,8 +113,7 @@ class CellSet:
 
 
 class Facts:
-    """All facts. ``version`` counts the changes that make another pass necessary, ``published_at`` is what it was at
-    the latest by which ranks know something new of each other.
+    """All facts. ``version`` counts the changes that make another pass necessary.
 
     ``unknowns``: whether there are unknown values. ``uncertain``: the cells that may hold one. ``decisive``: the cells
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
@@ -155,7 +154,7 @@ class Facts:
         self.sites: set[Hashable] = set()
         self.free_ways = self.goes_free = self.lacks_number = False
         self.again = False
-        self.version = self.published_at = 0
+        self.version = 0
         self.looked_again: set[ObjectId] = set()
         self.rank: str | None = None
         self.elsewhere: set[str] = set()
@@ -249,7 +248,6 @@ class Facts:
         if self.published.get((rank, key)) != value:
             self.published[rank, key] = value
             self.changed()
-            self.published_at = self.version
 
     def declare(
         self,

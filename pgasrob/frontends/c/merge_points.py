@@ -214,8 +214,6 @@ class MergePoints:
         # Of states that differ in what APIs remember of the rank alone there would be as many.
         if not chosen and len({each.key for each in states}) > (4 * most if head else JOIN_STATES):
             chosen = [variable for count, _, variable in varied if count > 1]
-        if chosen and self.position.ranks_know_more:
-            raise TryAgain
         for variable in chosen:
             assert isinstance(variable, tuple)
             if variable[0] == "memory":

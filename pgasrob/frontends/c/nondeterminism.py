@@ -73,11 +73,6 @@ class Leaf(Register):
     fixed: bool = False
     made: Expr | None = None
 
-    @property
-    def plain(self) -> Leaf:
-        """An unknown value with the same bounds of which nothing else is known."""
-        return Leaf(self.name, self.index, self.low, self.high)
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:

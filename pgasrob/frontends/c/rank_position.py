@@ -95,12 +95,6 @@ class Position:
         """Whether a fact was added in this pass, so that there will be another pass."""
         return self.facts.version != self.version
 
-    @property
-    def ranks_know_more(self) -> bool:
-        """Whether there was such a fact by which ranks know something new of each other: states and ways of this pass
-        may be others in the next, and fewer."""
-        return self.facts.published_at > self.version
-
     def rests_on(self, kind: Kind, *about: str) -> None:
         """Note that the translation of the current instruction is right only under an assumption."""
         self.world.assumptions.add(kind, *about, line=self.span.line)

@@ -14,8 +14,8 @@ from pgasrob.frontends.c.initialised import ALL, NOTHING, Initialised
 from pgasrob.frontends.c.nondeterminism import Bounds, Leaf, leaves_of
 from pgasrob.frontends.c.together import Brought
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Table, Unknown, Value
-from pgasrob.program.expressions import Const, Expr, rewritten
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Table, Value
+from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.statements import NOWHERE, Span
 
 Place = tuple[tuple[str, int], ...]
@@ -144,13 +144,6 @@ class Variables(NamedTuple):
         return tuple(frozenset(each.items()) for each in self)
 
 
-def _plain(value: Value) -> Value:
-    """``value`` without where its unknown values have been loaded: from cells that are used in turn, say."""
-    if not isinstance(value, Unknown) or not leaves_of(value):
-        return value
-    return Unknown(rewritten(value.expr, lambda part: part.plain if isinstance(part, Leaf) else None))
-
-
 def various(states: Sequence[Variables]) -> dict[Hashable, set[Value | Initialised | None]]:
     """The variables that ``states`` differ in, with those of their values that are known or unknown values."""
     values: dict[Hashable, set[Value | Initialised | None]] = defaultdict(set)
@@ -158,7 +151,7 @@ def various(states: Sequence[Variables]) -> dict[Hashable, set[Value | Initialis
         for variable, value in each.slots.items():
             place = value.offset if isinstance(value, Address) else None
             if isinstance(value, Known) or isinstance(place, Const) or leaves_of(value):
-                values[variable].add(_plain(value))
+                values[variable].add(value)
     groups: dict[tuple[ObjectId, int], set[Pages]] = defaultdict(set)
     for each in states:
         for id, (_, contents) in each.memory.items():
@@ -169,7 +162,7 @@ def various(states: Sequence[Variables]) -> dict[Hashable, set[Value | Initialis
         pages = set().union(*found) if len(found) > 1 else ()
         for offset, size, value in {each for _, page in pages for each in scalars_of_page(page)}:
             if isinstance(value, Known) or leaves_of(value):
-                values["memory", id, offset, size].add(_plain(value))
+                values["memory", id, offset, size].add(value)
     for id in {id for each in states for id in each.initialised}:
         values["initialised", id] = {each.initialised.get(id) for each in states}
     return values

@@ -308,13 +308,16 @@ def test_what_is_used_in_turn_begins_anew_at_barriers(seed: int) -> None:
 
 
 DISPATCHER = """
-    int command = 0, mine = rank, got = 0;
+    int command, got = 0;
+    MPI_Win_fence(0, win);
     do {
-        if (rank == 0) command = rand() % 4;
+        if (rank == 0 && scanf("%d", &command) != 1) command = 0;
         MPI_Bcast(&command, 1, MPI_INT, 0, MPI_COMM_WORLD);
         switch (command) {
-        case 1: MPI_Win_fence(0, win); break;
-        case 2: MPI_Allreduce(&mine, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); break;
+        case 1: MPI_Put(&rank, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win); MPI_Win_fence(0, win);
+                printf("%d", x); MPI_Win_fence(0, win); break;
+        case 2: MPI_Get(&got, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win); MPI_Win_fence(0, win); break;
+        case 3: MPI_Allreduce(&rank, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); break;
         }
     } while (command);"""
 
@@ -326,8 +329,8 @@ def test_a_root_that_hears_from_nobody_is_no_error() -> None:
 
 
 def test_a_dispatcher_comes_back_to_few_states() -> None:
-    program = parse_c(MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdlib.h>").format(DISPATCHER)).program(2)
-    assert max(sum(1 for _ in statements_in(each.body)) for each in program.processes) < 700
+    program = parse_c(MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdio.h>").format(DISPATCHER)).program(2)
+    assert sum(1 for each in program.processes for _ in statements_in(each.body)) < 800
     assert not program.gaps
 
 
@@ -341,17 +344,17 @@ def test_a_rank_that_only_receives_may_fall_behind() -> None:
     assert_works(checked(MPI, body, 3))
 
 
-def test_conditions_on_what_goes_round_are_few() -> None:
-    """What the root has drawn comes back to it through a get, and is broadcast again."""
+def test_conditions_on_what_goes_round_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the root has drawn comes back to it through a get, and perhaps it broadcasts that again."""
+    monkeypatch.setattr("pgasrob.frontends.c.driver.MOST_PASSES", 12)
     body = """int got = 0;
-        if (rank == 0) x = rand();
         do {
+            if (rank == 0) x = rand();
             MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);
             MPI_Win_fence(0, win);
             MPI_Get(&got, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win);
             MPI_Win_fence(0, win);
-            x = got MORE;
-        } while (got > 100);"""
-    for more in ("", "+ 1"):
-        text = MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdlib.h>").format(body.replace("MORE", more))
-        assert max(sum(1 for _ in statements_in(each.body)) for each in parse_c(text).program(2).processes) < 200
+            if (got > 100) y = got;
+        } while (got);"""
+    text = MPI.replace("<mpi.h>", "<mpi.h>\n#include <stdlib.h>").format(body)
+    assert max(sum(1 for _ in statements_in(each.body)) for each in parse_c(text).program(2).processes) < 200

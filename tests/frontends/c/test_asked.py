@@ -9,8 +9,13 @@ from itertools import cycle
 import pytest
 
 from pgasrob import Verdict, check
+from pgasrob.frontends.c.asked import CELL, MOST_PASSED_ON, Questions, about
+from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.facts import Facts, ObjectFacts
+from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
+from pgasrob.program.expressions import Binary, Const, IntType, Unary
 from pgasrob.robustness.reasons import ValuesSetFree
 from tests.support import check_every_count
 
@@ -346,3 +351,22 @@ def test_ranks_do_not_take_opposite_branches(condition: str, answer: str) -> Non
 def test_one_value_on_every_number_of_nodes() -> None:
     found = check_every_count(parse_c(ALIKE["a convergence loop"], "test.c", FrontEnd(pure=PURE)))
     assert found.verdict == "robust" and found.deadlock is not True
+
+
+def test_what_is_asked_another_condition_in_each_round_is_lost() -> None:
+    questions, id = Questions(Facts()), ObjectId("global", ("x",))
+    questions.facts.objects[id] = ObjectFacts("x", 4, None, Contents(0))
+    for number in range(2 * MOST_PASSED_ON):
+        version = questions.facts.version
+        questions.pass_on([(id, 0)], (Binary("<", CELL, Const(number)),))
+    assert questions.of([(id, 0)]) == () and questions.facts.version == version
+
+
+def test_a_cast_of_a_cast_is_one() -> None:
+    condition, narrow = (
+        Binary("<", Unary("cast", CELL, IntType(32, True)), Const(5)),
+        Unary("cast", CELL, IntType(64, True)),
+    )
+    once = about(condition, Unary("cast", CELL, IntType(32, True)))
+    assert once == condition == about(once, narrow)
+    assert about(Binary("<", narrow, Const(5)), Unary("cast", CELL, IntType(32, True))) != condition

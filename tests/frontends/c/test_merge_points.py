@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgasrob.frontends.c.merge_points import JOIN_VALUES
+from pgasrob.frontends.c.merge_points import JOIN_VALUES, MANY_STATES
 from pgasrob.frontends.c.problem import TryAgain
 from pgasrob.frontends.c.values import Known, Unknown
 from pgasrob.program.commands import Assign
@@ -92,3 +92,13 @@ def test_iterations_in_which_nothing_is_written_are_passed() -> None:
     parts.writer.quiet = False
     parts.merge_points.loop_head()
     assert len(parts.merge_points.labels) == 1 and sum(parts.position.heads.values()) == 2
+
+
+def test_a_pass_that_goes_on_long_after_it_has_learned_something_ends() -> None:
+    parts = parts_of()
+    parts.merge_points._look_back()
+    assert not parts.merge_points.outdated and parts.merge_points.milestone == 2 * MANY_STATES
+    parts.facts.changed()
+    parts.merge_points._look_back()
+    with pytest.raises(TryAgain):
+        parts.merge_points._look_back()
