@@ -163,6 +163,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/test_asked.py": """
         frontends.c.together
     """,
+    "frontends/c/test_displayed_values.py": """
+        frontends.c.display_cells
+    """,
     "frontends/c/test_moved.py": """
         frontends.c.moved_memory
     """,

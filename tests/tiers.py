@@ -227,6 +227,9 @@ SLOW: dict[str, str] = {
     "frontends/c/test_counted_loops.py": """
         a_loop_that_is_too_long_ends_at_once/3
     """,
+    "frontends/c/test_displayed_values.py": """
+        where_it_is_found_robust_the_same_is_shown
+    """,
     "frontends/c/test_kept_values.py": """
         what_is_told_robust_shows_what_sc_runs_show
     """,

@@ -31,15 +31,18 @@ def about_robustness(session: Session, asked: AboutRobustness) -> Verdict:
 
             return check(session)
         case Synchronisation():
-            return _synchronisation(session, asked)
+            if not isinstance(asked, RobustnessOnTso | RobustnessOnEveryCount):
+                session = session.asking(replace(session.question, asked=Robustness(asked.effect)))
+            verdict = _synchronisation(session, asked)
+            if verdict.races is None or verdict.races.answer in ("none", "harmless"):
+                return verdict
+            return _by_display(session, asked, verdict, verdict.races)
         case _:
             assert_never(asked)
 
 
 def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
     """Robustness and the facts of SC runs, and what depends on races where that is ``asked``."""
-    if not isinstance(asked, RobustnessOnTso | RobustnessOnEveryCount):
-        session = session.asking(replace(session.question, asked=Robustness(asked.effect)))
     verdict = _robustness(session, asked)
     program = session.question.program  # which the session has loaded by now
     lines, facts = asked.of(not isinstance(program, ProgramFile) and not program.source.shows_commands)
@@ -60,6 +63,24 @@ def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
         return replace(verdict, races=races)
 
 
+def _by_display(session: Session, asked: Synchronisation, verdict: Verdict, races: RaceConsequences) -> Verdict:
+    """``verdict``, or that on the program that tells what it shows, where that has no race that matters, and it was not
+    found of any of ``races`` that it changes more than what is read."""
+    from pgasrob.robustness.telling import NOT_COMPARED, asked_again
+
+    not_compared = races.reason == NOT_COMPARED
+    if (races.answer == "unknown" and not not_compared) or not all(each.by_reads for each in races.matters):
+        return verdict
+    return asked_again(session, verdict, lambda again: _synchronisation(again, asked), _has_no_race, not_compared)
+
+
+def _has_no_race(verdict: Verdict) -> bool:
+    """Whether it is known that no race changes the result of what is robust, or harmless."""
+    effect = None if verdict.effect is None else verdict.effect.kind
+    harmless = verdict.verdict == "robust" or (verdict.verdict == "not robust" and effect == "none")
+    return harmless and verdict.races is not None and verdict.races.answer in ("none", "harmless")
+
+
 def _robustness(session: Session, asked: Synchronisation) -> Verdict:
     match asked:
         case RobustnessOnTso():
@@ -71,9 +92,9 @@ def _robustness(session: Session, asked: Synchronisation) -> Verdict:
 
             return check_every_count(session)
         case _:
-            from pgasrob.robustness.check import check
+            from pgasrob.robustness.telling import check_by_display
 
-            return check(session)
+            return check_by_display(session)
 
 
 def _with_shared_windows(session: Session, verdict: Verdict) -> Verdict:

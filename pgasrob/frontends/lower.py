@@ -120,6 +120,21 @@ class CProgram(Displayed):
 
         return with_places(self._lowered(nodes, "outside"), terminal)
 
+    def telling(self, nodes: int) -> CProgram | None:
+        """The same program on ``nodes`` nodes, whose commands tell what it shows; None where they tell no more."""
+        from pgasrob.frontends.c.display_cells import is_shown
+        from pgasrob.frontends.c.driver import lower
+
+        compiled = replace(self.compiled, tells=True)
+        if self.compiled.tells or not compiled.displayed.at:
+            return None
+        with suppress(SourceError):  # there is more to tell than is followed
+            program = lower(compiled, nodes)
+            if not any(map(is_shown, program.uncertain)):
+                program = replace(program, count_note=self.program(nodes).count_note)
+                return replace(self, compiled=compiled, lowered={(nodes, "none"): program}, _fitting=None)
+        return None
+
     @property
     def default_count(self) -> int:
         """The number of nodes where none is asked for: the program's own count; else 2, or, where the program leaves at

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.certain import FALSE
-from pgasrob.program.commands import BY, Accessing, Await, Command, Load
+from pgasrob.program.commands import BY, Accessing, Await, Command, Fetch, Load
 from pgasrob.program.control import Transition
 from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Binary, Const, Expr, Unary, registers_of, rewritten
@@ -40,7 +40,7 @@ class Fact(NamedTuple):
     the same to the cell that they exclude each other, what this one does; "" for one that excludes all of its type.
     ``bytes``: the first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``:
     it is an await, or a read in a polling loop, which does nothing but look for a value that comes. ``looks``: a call
-    that looks once whether one has come (`shmem_test`).
+    that looks once whether one has come (`shmem_test`), as far as it is its rank's own memory; so is an atomic read.
     """
 
     atomic: str = ""
@@ -126,7 +126,7 @@ def command_facts(command: Command) -> tuple[Fact, ...]:
         return ()
     type, _, by = command.atomic.partition(f" {BY} ")
     waits = isinstance(command, Await) or (isinstance(command, Load) and command.polling)
-    looks = isinstance(command, Load) and bool(command.atomic)
+    looks = isinstance(command, Load | Fetch) and bool(command.atomic)
     form = core.lower(command)
     made = core.accesses_of(form)
     return tuple(

@@ -163,7 +163,8 @@ class _Consequences:
 
     def _looks(self, access: RacingAccess) -> bool:
         transition = next(_with_occurrence(self._instance, access.rank, access.occurrence))
-        return any(fact.looks for fact in facts_of(transition))
+        own = self._instance.owner(access.cell) == access.rank
+        return own and any(fact.looks for fact in facts_of(transition))
 
     def _arrives(self, access: RacingAccess) -> bool:
         """As `Pairs` has it: by another rank, by an operation, or atomic."""
@@ -190,7 +191,8 @@ class _Consequences:
             return
         lost = not_excluding(*race.accesses)
         differ = (*((lost,) if lost else ()), *differences(self._instance, *difference.ends))
-        matters = ConsequentialRace(race, differ, (one, other))
+        by_reads = not lost and differ_by_reads(*difference.ends)
+        matters = ConsequentialRace(race, differ, (one, other), by_reads)
         self._matters.setdefault(race.lines, matters)
         self._open.pop(race.lines, None)
 
@@ -249,6 +251,14 @@ def differences(instance: Instance, one: AnEnd, other: AnEnd) -> Iterator[str]:
             yield f"{_named(instance, place)} is " + " or ".join(
                 _shown(instance, place, each.get(place)) for each in (values, others)
             )
+
+
+def differ_by_reads(one: AnEnd, other: AnEnd) -> bool:
+    """Whether two ends of runs differ in nothing but what commands have read last."""
+    if not (isinstance(one, End) and isinstance(other, End)):
+        return False
+    differing = {of for of, _ in {*one.values} ^ {*other.values}} - one.changing - other.changing
+    return (one.ending, one.failed) == (other.ending, other.failed) and not any(isinstance(of, str) for of in differing)
 
 
 ENDS = {

@@ -103,8 +103,10 @@ class RaceDecision:
         return _Deciding(placed, session.asking(question), known, self._nothing, asked.every)
 
     def _as_read(self, robustness: Verdict | None) -> Verdict | None:
-        """``robustness`` where it is about the reading in which races are looked for."""
-        return robustness if robustness is not None and robustness.reading == self._reading else None
+        """``robustness`` where it is about the program, and the reading, in which races are looked for."""
+        if robustness is None or robustness.by_display != self._session.tells:
+            return None
+        return robustness if robustness.reading == self._reading else None
 
     @property
     def _nothing(self) -> RaceVerdict:

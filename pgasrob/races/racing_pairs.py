@@ -47,7 +47,8 @@ def places(one: Next, other: Next) -> Places:
 class Pairs:
     """Which accesses of ``instance`` race when both are next; ``strict``: an await and what it waits for do, too,
     and atomics of one type of which a specification leaves open whether they exclude each other. ``on_purpose``: so
-    do a call that looks once whether a value has come, and that value; else that is synchronisation, as an await is."""
+    do a call that looks once whether a value has come, an atomic read of one's own memory among them, and that value;
+    else that is synchronisation, as an await is."""
 
     def __init__(self, instance: Instance, strict: bool = False, on_purpose: bool = True) -> None:
         self._instance, self._strict, self._on_purpose = instance, strict, on_purpose
@@ -84,8 +85,8 @@ class Pairs:
         if not overlap(first, second) or atomic_together(first, second, self._strict):
             return False
         return self._strict or not (
-            (self._receives(first) and self._arrives(other, second))
-            or (self._receives(second) and self._arrives(one, first))
+            (self._receives(one, first) and self._arrives(other, second))
+            or (self._receives(other, second) and self._arrives(one, first))
         )
 
     def not_excluding(self, one: Next, other: Next) -> str | None:
@@ -99,9 +100,10 @@ class Pairs:
         facts = [fact for fact in {fact for edge in edges for fact in facts_of(edge)} if fact.atomic]
         return any(not atomic_together(*two, self._strict) for two in combinations(facts, 2))
 
-    def _receives(self, fact: Fact) -> bool:
+    def _receives(self, next: Next, fact: Fact) -> bool:
         """Whether the access is there to see what arrives."""
-        return fact.waits or (fact.looks and not self._on_purpose)
+        looks = fact.looks and self._instance.owner(next.access.cell) == next.rank
+        return fact.waits or (looks and not self._on_purpose)
 
     def counts_for_awaits(self, next: Next) -> bool:
         """Whether the access may race with an await, whatever its type."""

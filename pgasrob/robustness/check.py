@@ -347,6 +347,7 @@ class Check:
             and any(process.ranks is None for process in program.processes),
             alike=self.placed.alike,
             count_note=program.count_note,
+            by_display=self._session.tells,
         )
         return self._with_facts(verdict, complete=unshown is None)
 

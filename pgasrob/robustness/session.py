@@ -103,6 +103,17 @@ class Session:
         session._instances = self._instances
         return session
 
+    @property
+    def tells(self) -> bool:
+        """Whether the commands of the program tell what it shows."""
+        program = self.question.program
+        return not isinstance(program, Program | ProgramFile) and program.compiled.tells
+
+    def goes_on_as(self, other: Session) -> None:
+        """Be about the program of ``other`` from now on, with its instance and the limits that there were."""
+        self.question = replace(other.question, limits=self.question.limits)
+        self._instances = other._instances
+
     # The stages
 
     def load(self) -> Loaded:

@@ -201,6 +201,11 @@ class Effect:
     place: At | None = None
     assertion: FailedAssertion | None = None
 
+    @property
+    def by_reads(self) -> bool:
+        """Whether the outcome is one of what commands have read, or of which come next, beside what memory holds."""
+        return self.place is not None or any(each.occurrence is not None for each in self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class Stats:
@@ -222,12 +227,14 @@ class ConsequentialRace:
     """A race that decides how SC runs end.
 
     ``differs``: what ends differently, in words: "x@1 is 1 or 2", "the assertion in line 9 holds or fails". ``runs``:
-    two SC runs, one for each order of the two accesses, that end differently so.
+    two SC runs, one for each order of the two accesses, that end differently so. ``by_reads``: what commands have read
+    is all that differs.
     """
 
     race: Race
     differs: tuple[str, ...]
     runs: tuple[Run, Run]
+    by_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +286,8 @@ class Verdict(Result):
     ``asked``: the lines of whether it is correctly synchronised that were asked, and ``facts``: further ones that
     count where the answer is bad (:mod:`~pgasrob.robustness.synchronisation`). ``races``: whether how SC runs end
     depends on races, where that was asked. ``count_note``: why the program is not
-    meant for this number of nodes, or that it was chosen.
+    meant for this number of nodes, or that it was chosen. ``by_display``: it is about the program whose commands tell
+    what it shows (:mod:`~pgasrob.robustness.telling`).
     """
 
     file: str
@@ -314,6 +322,7 @@ class Verdict(Result):
     facts: tuple[LineName, ...] = ()
     races: RaceConsequences | None = None
     count_note: CountNote | None = None
+    by_display: bool = False
 
     @property
     def harmless(self) -> bool:

@@ -12,6 +12,7 @@ from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.counted_loops import CountedLoop, counted_loop
 from pgasrob.frontends.c.data_flow import WithoutCode
+from pgasrob.frontends.c.displayed_values import DisplayedValues
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at, successors
 from pgasrob.frontends.c.needed import needed_slots
@@ -31,9 +32,9 @@ MANY = 100
 @dataclass
 class Compiled:
     """The code of a program named ``name``, the APIs that it calls in their ``dialects``, and what it is lowered with:
-    the functions that are assumed to be ``pure``, which ranks share memory, and the ``arguments`` that it is started
-    with, None where nobody gave any. What is found of functions is kept for all numbers of nodes that the program is
-    lowered for."""
+    the functions that are assumed to be ``pure``, which ranks share memory, the ``arguments`` that it is started with,
+    None where nobody gave any, and whether its commands tell what it shows. What is found of functions is kept for all
+    numbers of nodes that the program is lowered for."""
 
     unit: Unit
     apis: Sequence[Api]
@@ -42,6 +43,7 @@ class Compiled:
     pure: frozenset[str] = frozenset()
     shared_memory: str = NO_SHARED_MEMORY
     arguments: tuple[str, ...] | None = None
+    tells: bool = False
     _handlers: dict[str, Handler | None] = field(default_factory=dict, init=False, repr=False)
     _live: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False)
     _looked: dict[str, Looked] = field(default_factory=dict, init=False, repr=False)
@@ -53,7 +55,8 @@ class Compiled:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Loops that are translated to Python cannot be pickled; they are found again.
-        return Compiled, (self.unit, self.apis, self.name, self.dialects, self.pure, self.shared_memory, self.arguments)
+        given = self.unit, self.apis, self.name, self.dialects, self.pure, self.shared_memory
+        return Compiled, (*given, self.arguments, self.tells)
 
     @property
     def given_arguments(self) -> tuple[str, ...]:
@@ -71,11 +74,19 @@ class Compiled:
         """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
         return any(name in api.output for api in self.apis)
 
-    @cached_property
+    @property
     def shown(self) -> Shown | None:
-        """Where the program shows something."""
+        """Where the program shows something, and whatever of that it does not display by commands."""
+        return self._shown_and_displayed[0]
 
-        return shown(self.unit, WithoutCode(self._shows, self._stores, self._accesses))
+    @property
+    def displayed(self) -> DisplayedValues:
+        """What the program displays by commands."""
+        return self._shown_and_displayed[1]
+
+    @cached_property
+    def _shown_and_displayed(self) -> tuple[Shown | None, DisplayedValues]:
+        return shown(self.unit, WithoutCode(self._shows, self._stores, self._accesses), self.tells)
 
     def _shows(self, name: str) -> bool:
         return any(name in api.shows or (name in api.output and name not in api.idle) for api in self.apis)
@@ -99,7 +110,8 @@ class Compiled:
         found = self._live.get(function.name)
         if found is None:
             sets = live_slots(function)
-            counts = needed_slots(function, self.is_output)
+            displayed = self.displayed.slots(function.name) if self.tells else ()
+            counts = needed_slots(function, self.is_output, displayed)
             found = self._live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
         return found
 

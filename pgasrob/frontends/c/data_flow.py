@@ -194,13 +194,13 @@ class DataFlow(ControlFlow):
         return frozenset(
             place
             for slot, places in self._places.items()
-            if self.function.slots[slot].name is None or slot in self._made_of_counts
+            if self.function.slots[slot].name is None or slot in self.made_of_themselves
             for place in places
             if self.slot(slot) not in self.varying(*((self.component[place],) if self.repeats(place) else (None, True)))
         )
 
     @cached_property
-    def _made_of_counts(self) -> set[Slot]:
+    def made_of_themselves(self) -> set[Slot]:
         """The slots whose values are made of their own former values, or of those of such slots."""
         after: list[list[Slot]] = [[] for _ in self.function.slots]
         for target, source in self.sources:

@@ -33,7 +33,7 @@ class Kept:
         for place in setting:
             found[place] = found.get(place, frozenset()) | (self._flow.set_at(place) & self._objects)
         for place in showing:
-            if self._answers(place):
+            if self.answers(place):
                 found[place] = found.get(place, frozenset()) | {OUTPUT}
         return found
 
@@ -80,7 +80,7 @@ class Kept:
                 return self._objects
         return set()
 
-    def _answers(self, place: Label) -> bool:
+    def answers(self, place: Label) -> bool:
         """Whether it depends on what a round reads what is shown at ``place``, or whether anything is."""
         flow, loop = self._flow, self._flow.around(place)
         if not flow.repeats(place):

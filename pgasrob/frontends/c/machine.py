@@ -329,7 +329,14 @@ class Machine:
                 return
 
     def _call(self, call: code.Call) -> None:
+        self._show()
         self.calling.call(call)
+
+    def _show(self) -> None:
+        """Tell what the current instruction shows, where the program does that."""
+        displayed, frame = self.world.program.displayed.at, self.position.frame
+        if displayed and (found := displayed.get((frame.function.name, frame.pc))) is not None:
+            self.parts.display.show(found)
 
     def _loop_head(self, head: code.LoopHead) -> None:
         self.position.turn()
@@ -343,6 +350,8 @@ class Machine:
         self.position.frame.pc += 1
 
     def _return(self, instruction: code.Return) -> None:
+        if instruction.source is not None and self.position.frame.slots[instruction.source] != Known(0):
+            self._show()
         self._leave(UNDEFINED if instruction.source is None else self.position.frame.slots[instruction.source])
 
     def _leave(self, value: Value) -> None:

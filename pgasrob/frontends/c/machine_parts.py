@@ -6,6 +6,7 @@ from weakref import proxy
 
 from pgasrob.frontends.c.agreements import Agreements
 from pgasrob.frontends.c.branching import Branching
+from pgasrob.frontends.c.display_cells import Display
 from pgasrob.frontends.c.evaluation import Evaluation
 from pgasrob.frontends.c.flows import Flows
 from pgasrob.frontends.c.issuing import Issuer
@@ -49,4 +50,5 @@ class Parts:
         # Without cycles of references the parts are freed at once, and the garbage collector has little to do.
         undecided.cells = proxy(self.memory)
         self.lifetimes = Lifetimes(self.memory)
+        self.display = Display(self.memory)
         self.merge_points = MergePoints(writer, registers, undecided, issuer, self.memory)

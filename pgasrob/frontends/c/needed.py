@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.code import CompiledFunction, Slot
@@ -16,29 +16,32 @@ from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Skip, St
 from pgasrob.stop_points import stop_point
 
 
-def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -> frozenset[Slot]:
-    """The slots that something other than output depends on: a counter of attempts is none of them. Output reads what
-    pointers point to, other than string literals, and as much of it as numbers beside them may say."""
-    found: set[Slot] = set()
-    literals = _literals(function)
+def needed_slots(
+    function: CompiledFunction, is_output: Callable[[str], bool], displayed: Collection[Slot] = ()
+) -> frozenset[Slot]:
+    """The slots that something other than output depends on, or what is ``displayed`` of it: a counter of attempts is
+    none of them. Output reads what pointers point to, other than string literals, and as much of it as numbers beside
+    them may say."""
+    found = set(displayed)
+    texts = literals(function)
     for instruction in function.code:
         if isinstance(instruction, COMPUTES):
             continue
         called = instruction.function if isinstance(instruction, code.Call) else None
-        if not isinstance(called, str) or not is_output(called) or _reads_memory(instruction, literals):
+        if not isinstance(called, str) or not is_output(called) or _reads_memory(instruction, texts):
             found.update(reads(instruction))
     computed = (each for each in function.code if isinstance(each, COMPUTES))
     return frozenset(reached_by(((each.target, slot) for each in computed for slot in reads(each)), found))
 
 
-def _reads_memory(call: code.Instruction, literals: frozenset[Slot]) -> bool:
+def _reads_memory(call: code.Instruction, texts: frozenset[Slot]) -> bool:
     """Whether a call of output has a pointer to anything but a literal."""
     assert isinstance(call, code.Call)
     given = zip(call.arguments, call.types, strict=False)
-    return any(isinstance(type, Pointer) and slot not in literals for slot, type in given)
+    return any(isinstance(type, Pointer) and slot not in texts for slot, type in given)
 
 
-def _literals(function: CompiledFunction) -> frozenset[Slot]:
+def literals(function: CompiledFunction) -> frozenset[Slot]:
     """The slots that never point to anything but string literals and streams."""
     found = set(range(len(function.slots))) - set(function.parameters)
     while True:

@@ -6,10 +6,12 @@ None of this is a command of the calculus. `proofs/polling.md`, section 5, has w
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from pgasrob.frontends.c.code import MAIN, Call, Global, Label, Local, Return, Set, Unit
 from pgasrob.frontends.c.control_flow import ENDS
 from pgasrob.frontends.c.data_flow import ANY, ERRNO, DataFlow, Thing, WithoutCode
+from pgasrob.frontends.c.displayed_values import DisplayedValues, displayed_values
 from pgasrob.frontends.c.kept_values import Kept
 from pgasrob.frontends.c.liveness import reads
 from pgasrob.frontends.c.promoted_objects import promoted
@@ -19,15 +21,18 @@ from pgasrob.program.graphs import reached_by
 from pgasrob.program.shown_places import Shown, ShownIn
 
 
-def shown(unit: Unit, others: WithoutCode) -> Shown | None:
+def shown(unit: Unit, others: WithoutCode, tells: bool = False) -> tuple[Shown | None, DisplayedValues]:
     """Where the functions of ``unit`` show something, of which ``others`` has those that have no code; None: nowhere in
-    them."""
+    them. With ``tells`` also what of it is displayed by commands, which is not shown otherwise then."""
     found = _Program(unit, others)
-    return Shown(tuple(map(found.shown_in, found.flows))) if any(found.output) else None
+    if tells:
+        found.tell()
+    return (Shown(tuple(map(found.shown_in, found.flows))) if any(found.places) else None), found.displayed
 
 
 class _Program:
-    """``output``: for each function the places where it shows something, and main's returns."""
+    """``places``: for each function where it shows something, and main's returns; ``output``: those of them of which
+    what they show is not ``displayed``."""
 
     def __init__(self, unit: Unit, others: WithoutCode) -> None:
         functions = unit.functions
@@ -43,16 +48,37 @@ class _Program:
         # A function that is called behind main, by atexit.
         self._goes_on = bool(pointed)
         by_pointer = any(name not in numbers and _is_shown(name, others) for name in pointed)
-        self.output = [{*_output(flow, by_pointer)} for flow in self.flows]
-        calls = [(called, flow.number) for flow in self.flows for each in flow.code for called in flow.called(each)]
-        self._showing = reached_by(calls, (number for number, found in enumerate(self.output) if found))
+        self.places = [{*_output(flow, by_pointer)} for flow in self.flows]
+        self.output, self.displayed = [*self.places], DisplayedValues()
         exposed.update(*(flow.exposed() for flow in self.flows))
         for flow in self.flows:
             flow.aliased = frozenset(exposed)
         steady = frozenset(self._set_once())
         for flow in self.flows:
             flow.steady = steady
-        self._given = reached_by((edge for flow in self.flows for edge in flow.edges(self.flows)), self._starts())
+
+    def tell(self) -> None:
+        """Display what can be, unless functions are called of which it is not known where."""
+        if not self._goes_on:
+            kept = {flow.number: Kept(flow, (), (), self._goes_on) for flow in self.flows}
+            self.displayed = displayed_values(
+                self.flows, self.places, lambda flow, place: kept[flow.number].answers(place)
+            )
+            self.output = [
+                {place for place in places if (flow.function.name, place) not in self.displayed.at}
+                for flow, places in zip(self.flows, self.places, strict=True)
+            ]
+
+    @cached_property
+    def _showing(self) -> set[int]:
+        """The functions that show something, or call one that does."""
+        calls = [(called, flow.number) for flow in self.flows for each in flow.code for called in flow.called(each)]
+        return reached_by(calls, (number for number, found in enumerate(self.output) if found))
+
+    @cached_property
+    def _given(self) -> set[Thing]:
+        """What is shown, and all that this depends on."""
+        return reached_by((edge for flow in self.flows for edge in flow.edges(self.flows)), self._starts())
 
     def _shows(self, flow: DataFlow) -> set[Label]:
         """Where ``flow`` shows something, or calls a function that does."""
@@ -61,6 +87,8 @@ class _Program:
 
     def _starts(self) -> Iterator[Thing]:
         for flow in self.flows:
+            for (name, _), slots in self.displayed.left.items():
+                yield from map(flow.slot, slots if name == flow.function.name else ())
             for place in self._shows(flow):
                 yield flow.place(place)
             for place in self.output[flow.number]:
@@ -84,7 +112,7 @@ class _Program:
             for place, each in enumerate(flow.code):
                 if flow.number or flow.repeats(place):
                     changed |= flow.set_at(place)
-                if isinstance(each, Call) and place not in self.output[flow.number]:
+                if isinstance(each, Call) and place not in self.places[flow.number]:
                     changed |= flow.given_at(each)  # where others may access it
         for flow in self.flows:
             for each in flow.code:
@@ -95,7 +123,7 @@ class _Program:
         """Where it shows something, or gives a value to a slot or to an object that is shown."""
         given = {slot for slot in range(len(flow.function.slots)) if flow.slot(slot) in self._given}
         objects = {each for each in self._given if isinstance(each, str)}
-        output = {place for place in self.output[flow.number] if not isinstance(flow.code[place], Return)}
+        output = {place for place in self.places[flow.number] if not isinstance(flow.code[place], Return)}
         defining = {*flow.defining(given)} - flow.counting
         setting = {place for place in range(len(flow.code)) if objects & flow.set_at(place)}
         kept = Kept(flow, given, objects, self._goes_on)

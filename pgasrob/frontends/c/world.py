@@ -63,6 +63,8 @@ class World:
     """Whether a rank makes a call that may move data between ranks."""
     returns_more: bool = False
     """Whether main returns what may be other than 0."""
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    """What ranks show beside numbers, texts, each with a number that stands for it."""
     followed: dict[int, Followed] | None = None
     """What each rank does by the branches that it takes, where that is asked for."""
 

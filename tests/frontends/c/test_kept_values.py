@@ -24,7 +24,10 @@ static long a, b;
 static int noted, out[4];
 #ifdef STORED
 #define SHOW(at, value) (out[at] = (value))
+static long place;
+#define IN_CELLS out[shmem_long_atomic_fetch(&place, 1) & 3] = 0;
 #else
+#define IN_CELLS
 #define SHOW(at, value) (printf("%%d: %%d\\n", at, value))
 #endif
 static void note(int value) { if (value) noted = value; }
@@ -35,6 +38,7 @@ int main(void) {
     long x = 0, y = 0;
     int s = 0, t = 0, log[2] = {0, 0};
     if (shmem_my_pe() == 1) {
+        IN_CELLS
         shmem_long_p(&a, 1, 0);
         %(fence)s
         shmem_long_p(&b, 1, 0);

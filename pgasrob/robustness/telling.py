@@ -1,0 +1,99 @@
+"""Asks again about a C program of which it is not known whether what it shows depends on a violation, or on a race: the
+same program, whose commands tell what it shows (`proofs/polling.md`, section 6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from pgasrob.program import core
+from pgasrob.program.program import Program
+from pgasrob.program.statements import Span
+from pgasrob.robustness.check import check
+from pgasrob.robustness.maximal_runs import SHOWN_LATER
+from pgasrob.robustness.question import ProgramFile
+from pgasrob.robustness.reasons import RunsLeftOut
+from pgasrob.robustness.session import LOWERING, Failed, Session
+from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.watch import Watch
+
+T = TypeVar("T")
+
+NOT_COMPARED = RunsLeftOut((SHOWN_LATER,))
+MOST_STATES = 50_000
+"""States that are looked at of a program that tells what it shows: it may have many more of them than without, even
+without an end, where it adds up what its polls read."""
+
+
+def check_by_display(session: Session) -> Verdict:
+    """As :func:`~pgasrob.robustness.check.check`; where that finds a violation, and not what it means, or only that
+    commands read what they do in no SC run, the verdict on the program that tells what it shows, where that says more.
+    """
+    verdict = check(session)
+    effect = verdict.effect
+    if verdict.verdict != "not robust":
+        return verdict
+    if effect is None or effect.kind == "none found":
+        untold = effect is not None and effect.reason == NOT_COMPARED
+        return asked_again(session, verdict, check, lambda found: _is_harmless(found) or _has_outcome(found), untold)
+    return asked_again(session, verdict, check, _is_harmless, False) if effect.by_reads else verdict
+
+
+def _is_harmless(verdict: Verdict) -> bool:
+    return verdict.verdict == "robust" or (verdict.effect is not None and verdict.effect.kind == "none")
+
+
+def _has_outcome(verdict: Verdict) -> bool:
+    return verdict.effect is not None and verdict.effect.kind in ("outcome", "assertion")
+
+
+def asked_again(
+    session: Session, answer: T, decide: Callable[[Session], T], is_known: Callable[[T], bool], not_compared: bool
+) -> T:
+    """What ``decide`` answers of the same program that tells what it shows, where this ``is_known``: ``session`` is
+    about that program from then on. Else ``answer``. Unless what is shown was ``not_compared``, it can only be known
+    if more reads are waits then."""
+    program, nodes = session.question.program, session.question.nodes
+    if isinstance(program, Program | ProgramFile) or nodes is None:
+        return answer
+    limits = session.watch.limits
+    fewer = replace(limits, max_states=_fewer(limits.max_states), max_sc_states=_fewer(limits.max_sc_states))
+    watch = Watch(fewer, session.watch.progress, session.watch.started)
+
+    def telling() -> Session | None:
+        found = program.telling(nodes)
+        if found is None:
+            return None
+        again = Session(replace(session.question, program=found, limits=fewer), watch=watch)
+        return again if not_compared or _waits_more(again, session) else None
+
+    with session.interruptible(lambda _: answer):
+        again = session.attempt(LOWERING, telling)
+        if again is None or isinstance(again, Failed):
+            return answer
+        found = decide(again)
+    if not is_known(found):
+        return answer
+    session.goes_on_as(again)
+    return found
+
+
+def _waits_more(one: Session, other: Session) -> bool:
+    """Whether some read is a wait in the program of ``one`` that is none in that of ``other``."""
+    return bool(_waits(one) - _waits(other))
+
+
+def _waits(session: Session) -> Counter[tuple[int, Span]]:
+    automata = session.instance(session.load()).automata
+    return Counter(
+        (rank, each.span)
+        for rank, automaton in enumerate(automata)
+        for each in automaton.transitions
+        if isinstance(each.form, core.Immediate) and each.form.until is not None
+    )
+
+
+def _fewer(most: int | None) -> int:
+    return MOST_STATES if most is None else min(most, MOST_STATES)
