@@ -25,7 +25,7 @@ from pgasrob.robustness.free_ways import Doubt, doubt
 from pgasrob.robustness.maximal_runs import SHOWN_LATER, End, Read, Viewer, Word, shows_more, unknown_memory
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit, Reason, RunsLeftOut
-from pgasrob.robustness.session import Session
+from pgasrob.robustness.session import Failed, Session
 from pgasrob.robustness.verdict import ConsequentialRace, RaceConsequences, Stats, Verdict
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
@@ -64,15 +64,19 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
             return RaceConsequences("unknown", reason=found.reason)
         listed, left, stats = found.races, found.reason, found.stats
         all_listed = found.verdict == "race" and left is None
-    loaded = session.load()
-    whole = session.instance(loaded)
-    if updates_may_race(whole, strict=False):
-        whole = session.instance(loaded, Reading(session.question.reading.failed_polls, "all"))
-    placed = session.place(whole, few=True, one_place=True)
-    instance = listed[0].run.instance if listed else placed.shown
+    instance = listed[0].run.instance if listed else session.caught(lambda: _placed(session))
+    if isinstance(instance, Failed):
+        return RaceConsequences("unknown", reason=instance.reason, stats=stats)
     deciding = _Consequences(session, instance, listed, all_listed)
     ended = session.ended((COMPARING, deciding.decide))
     return deciding.answer(ended or left, stats)
+
+
+def _placed(session: Session) -> Instance:
+    whole = session.instance(session.load())
+    if updates_may_race(whole, strict=False):
+        whole = session.instance(session.load(), Reading(session.question.reading.failed_polls, "all"))
+    return session.place(whole, few=True, one_place=True).shown
 
 
 class _Consequences:

@@ -19,9 +19,10 @@ from pgasrob.races.end_sets import AllEnds, ScNode, Step
 from pgasrob.robustness.check import check
 from pgasrob.robustness.maximal_runs import Viewer, Word
 from pgasrob.robustness.question import Question, Robustness
-from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit
+from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit, StateLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import RaceConsequences
+from pgasrob.robustness.watch import LimitReached
 from tests.oracle import dead_values
 from tests.oracle.race_order import RaceOrder, TooLarge
 from tests.oracle.strategies import random_program
@@ -228,6 +229,19 @@ def test_beyond_the_limit_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(decided_by, "MOST_STATES", 3)
     answer = answer_of(harmless)
     assert answer.answer == "unknown" and answer.reason == ConsequencesLimit(3)
+
+
+def test_a_limit_before_the_search_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C is lowered for it once more: the time may be up by then."""
+
+    def late(*_: object, **__: object) -> bool:
+        raise LimitReached(StateLimit(5))
+
+    monkeypatch.setattr(decided_by, "updates_may_race", late)
+    robust, answer = decided(
+        str(program("write(x, 1, y, q); r <- mem[z];", "write(x, 0, z, q); r <- mem[y];").source.text)
+    )
+    assert (robust, answer.answer, answer.reason) == ("not robust", "unknown", StateLimit(5))
 
 
 def test_the_run_to_a_race_decides_where_there_are_too_many_states(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,8 @@ MOST_WAYS = 512
 MOST_PASSED_ON = 64
 """So many conditions a cell is asked for others; of more the answers are lost: what is added to in each round, say, is
 asked another condition in each."""
+MOST_AROUND = 32
+"""So far from the numbers in conditions one is looked for that has any remainder."""
 LARGEST_ASKED = 48
 """Parts of such a condition."""
 Scalar = tuple[ObjectId, int | None]
@@ -164,15 +166,25 @@ def numbers_for(asked: Asked) -> list[int]:
 
 
 def _near(asked: Asked) -> Iterator[int]:
-    """Numbers of which at least one has any answers that there are, if each condition relates the cell to a number."""
+    """Numbers of which at least one has any answers that there are, if each condition relates the cell to a
+    number, or one of them its remainder or its whole part."""
     yield from (0, 1, -1, 2)
     for each in asked:
         yield from breaks(each, CELL) or ()
-    for part in dict.fromkeys(chain.from_iterable(map(parts, asked))):
+    everything = dict.fromkeys(chain.from_iterable(map(parts, asked)))
+    around = 1
+    for part in everything:
+        match part:
+            case Binary("%", _, Const(modulus)) if modulus <= MOST_AROUND:
+                around = max(around, modulus)
+    for part in everything:
         if isinstance(part, Const):
-            yield from (part.value, part.value + 1, part.value - 1)
+            yield part.value
+            for distance in range(1, around + 1):
+                yield from (part.value + distance, part.value - distance)
             value = float_value(part.value)
             yield from (float_bits(math.nextafter(value, to)) for to in (math.inf, -math.inf))
+            yield from map(float_bits, (value + 1, value - 1))  # another whole part
     yield from map(float_bits, (1.0, -1.0, math.inf, -math.inf, math.nan))
 
 
