@@ -13,6 +13,9 @@ nobody but its own rank ever accesses ``v``, and no more than this, it is the sa
 A queue that keeps its order, or an atomic that keeps its place among others, is not waited for by the fetch: then
 nothing may be pending that the get comes after. Other programs would stay what they are as well; they are left alone
 because people look for their own gets and variables in what is shown.
+
+Without a get the same is so of a cell whose memory is given back in the end, and that loops use which do nothing but
+read: what has become of a struct that counts the rounds of a poll, and keeps what was seen last.
 """
 
 from __future__ import annotations
@@ -58,7 +61,8 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
     graphs = [process.body for process in processes if isinstance(process.body, FlowGraph)]
     assert len(graphs) == len(processes)
     waited = {id(get) for graph in graphs for get in _waited_for(graph, unordered)}
-    if not waited:
+    gone = {address for address, (id, _) in world.cells.at.items() if world.facts.objects[id].is_gone}
+    if not waited and not gone:
         return tuple(processes)
     memory, exposed = world.cells.memory, frozenset[int]().union(*world.exposed().values())
     private = {
@@ -66,6 +70,7 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
         for each in memory
         for place, initial in enumerate(each.initial)
         if not initial and each.address + place not in exposed
+        if waited or each.address + place in gone
     }
     for cell in _accessed_otherwise(graphs, waited, memory):
         private.pop(cell, None)

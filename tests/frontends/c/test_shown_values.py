@@ -234,21 +234,25 @@ def poll(**parts: str) -> str:
     return POLL % {**dict.fromkeys(("before", "start", "first", "round", "after", "end"), ""), **parts}
 
 
-def test_no_effect_is_claimed_where_what_earlier_rounds_leave_is_shown() -> None:
+def test_what_earlier_rounds_leave_is_compared_where_it_can_be_told() -> None:
     """What is read last, and memory, are as in SC runs."""
     verdict = pgasrob.check(parse_c(poll(round="if (y && !x) s = 1;", end="return s;")), nodes=2)
+    assert verdict.verdict == "not robust" and verdict.effect is not None
+    assert verdict.effect.kind == "outcome" and verdict.by_display
+    verdict = pgasrob.check(parse_c(poll(round="if (y && !x) text[0] = 1;", after="puts(text);")), nodes=2)
     assert verdict.verdict == "not robust" and verdict.effect is not None
     assert verdict.effect.kind == "none found" and "earlier rounds" in str(verdict.effect.reason)
 
 
 def test_no_race_is_said_to_change_nothing_there() -> None:
-    """SC runs show by whom the race has been won."""
+    """SC runs show by whom the race has been won. (An atomic read of one's own memory is a look, and no race.)"""
     one = LATE % "if (!x) s = 1;"
-    verdict = pgasrob.check(parse_c(one), nodes=2)
+    verdict = pgasrob.check(parse_c(one.replace("shmem_long_atomic_fetch(&a, 0)", "a")), nodes=2)
     assert verdict.verdict == "robust" and verdict.races is not None
     assert verdict.races.answer == "unknown" and "earlier rounds" in str(verdict.races.reason)
-    verdict = pgasrob.check(parse_c(LATE % ""), nodes=2)
-    assert verdict.races is not None and verdict.races.answer == "none"
+    for text in (one, LATE % ""):
+        verdict = pgasrob.check(parse_c(text), nodes=2)
+        assert verdict.races is not None and verdict.races.answer == "none"
 
 
 LATE = """#include <shmem.h>
