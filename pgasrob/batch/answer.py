@@ -16,7 +16,7 @@ from pgasrob.robustness.question import (
     Synchronisation,
 )
 from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.session import Failed, Session
+from pgasrob.robustness.session import LOWERING, Failed, Session
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
 
 LOOKING_FOR_RACES = "while looking for races that change the result"
@@ -104,7 +104,10 @@ def _with_shared_windows(session: Session, verdict: Verdict) -> Verdict:
         return verdict  # a limit has ended it before the program was on its nodes
     every = () if verdict.every is None else verdict.every.checked
     counts = [verdict.nodes] if verdict.nodes is not None else [each.nodes for each in every]
-    having = [nodes for nodes in counts if program.rests_on(Kind.WINDOW_SYNC, nodes)]
+    having = session.attempt(LOWERING, lambda: [nodes for nodes in counts if program.rests_on(Kind.WINDOW_SYNC, nodes)])
+    if isinstance(having, Failed):
+        reason = verdict.reason or having.reason
+        return replace(verdict, legal="no" if verdict.legal == "no" else "unknown", reason=reason)
     if not having:
         return verdict
     from pgasrob.races.mpi.shared_windows import with_missing_syncs

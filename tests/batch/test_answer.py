@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.batch.answer import about_robustness
-from pgasrob.frontends.lower import parse_c
+from pgasrob.frontends.lower import CProgram, parse_c
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.parser import parse
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import (
     AboutRobustness,
     Question,
@@ -19,6 +21,7 @@ from pgasrob.robustness.question import (
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.synchronisation import as_expected_in_headers, synchronised
 from pgasrob.robustness.verdict import LineName
+from pgasrob.stop_points import stop_point
 
 # Robust on a network, and where processors have store buffers not.
 BUFFERED = parse("memory x, y; register r; nodes 1; process { mem[x] <- 1; r <- mem[y]; }")
@@ -83,3 +86,18 @@ def test_races_with_store_buffers(loaded: str, lines: tuple[LineName, ...] | Non
         assert [each.race.lines for each in with_buffers.races.matters] == [
             each.race.lines for each in without.races.matters
         ]
+
+
+def test_the_limit_holds_while_it_is_lowered_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To see whether it has windows in shared memory: on each number of nodes for which that is asked."""
+
+    def rests_on(program: CProgram, kind: Kind, nodes: int) -> bool:
+        while True:
+            stop_point()
+
+    monkeypatch.setattr(CProgram, "rests_on", rests_on)
+    asked = Synchronisation(("legal",))
+    question = Question(parse_c(STORE_BUFFERS % "2", "some.c"), 2, asked, limits=Limits(timeout=1.0))
+    verdict = about_robustness(Session(question), asked)
+    assert (verdict.verdict, verdict.legal) == ("robust", "unknown")
+    assert verdict.reason is not None and "the time limit of 1 s was reached" in str(verdict.reason)

@@ -114,6 +114,8 @@ def wrong(arguments: Sequence[str], found: dict[str, Any]) -> Iterator[str]:
     if alone != found["code"] and UNKNOWN not in (alone, found["code"]):
         yield f"exit code {alone} in a process of its own, and {found['code']} after others"
     limit = SECONDS if "--timeout" in arguments else UNBOUNDED
+    if arguments[:1] == ["explain"]:
+        limit *= 2  # the time is for the verdict, and again for all that follows
     if found["seconds"] > 2 * limit:
         yield f"{found['seconds']:.1f} s of a processor"
     if found["bytes"] > 2 * MEMORY:
