@@ -12,6 +12,7 @@ from pgasrob.program import core
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
 from pgasrob.robustness.check import check
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.maximal_runs import SHOWN_LATER
 from pgasrob.robustness.question import ProgramFile
 from pgasrob.robustness.reasons import RunsLeftOut
@@ -22,9 +23,9 @@ from pgasrob.robustness.watch import Watch
 T = TypeVar("T")
 
 NOT_COMPARED = RunsLeftOut((SHOWN_LATER,))
-MOST_STATES = 50_000
-"""States that are looked at of a program that tells what it shows: it may have many more of them than without, even
-without an end, where it adds up what its polls read."""
+MOST_STATES, MOST_VALUES = 50_000, 5_000_000
+"""States that are looked at of a program that tells what it shows, and values of cells in all of them: it may have many
+more states than without, even without an end, where it adds up what its polls read."""
 
 
 def check_by_display(session: Session) -> Verdict:
@@ -58,15 +59,14 @@ def asked_again(
     program, nodes = session.question.program, session.question.nodes
     if isinstance(program, Program | ProgramFile) or nodes is None:
         return answer
-    limits = session.watch.limits
-    fewer = replace(limits, max_states=_fewer(limits.max_states), max_sc_states=_fewer(limits.max_sc_states))
-    watch = Watch(fewer, session.watch.progress, session.watch.started)
 
     def telling() -> Session | None:
         found = program.telling(nodes)
         if found is None:
             return None
-        again = Session(replace(session.question, program=found, limits=fewer), watch=watch)
+        limits = _fewer(session.watch.limits, nodes * sum(len(each.initial) for each in found.program(nodes).memory))
+        watch = Watch(limits, session.watch.progress, session.watch.started)
+        again = Session(replace(session.question, program=found, limits=limits), watch=watch)
         return again if not_compared or _waits_more(again, session) else None
 
     with session.interruptible(lambda _: answer):
@@ -95,5 +95,7 @@ def _waits(session: Session) -> Counter[tuple[int, Span]]:
     )
 
 
-def _fewer(most: int | None) -> int:
-    return MOST_STATES if most is None else min(most, MOST_STATES)
+def _fewer(limits: Limits, cells: int) -> Limits:
+    most = min(MOST_STATES, MOST_VALUES // max(cells, 1))
+    states, sc = (most if each is None else min(most, each) for each in (limits.max_states, limits.max_sc_states))
+    return replace(limits, max_states=states, max_sc_states=sc)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,7 @@ def test_an_internal_error_names_the_file(folder: Path, monkeypatch: pytest.Monk
     def wrong(*_: object) -> None:
         raise ValueError("something is wrong")
 
+    import_module("pgasrob.explore.serve")  # a module that none of the package imports before it is needed
     monkeypatch.setattr(f"pgasrob.{SEARCHES[command]}", wrong)
     file = "p.c" if command == "reproduce" else "p.pgas"
     Path("p.pgas").write_text(ROBUST)

@@ -1,8 +1,8 @@
 """Which races change how SC runs end, by listing the SC runs after every SC state of a loop-free program.
 
 Two next commands of different ranks race where they access a cell, one of them writes it, not both are atomic, and none
-is an await. They matter where the runs after both orders do not end in the same ways. Plain are loads, stores and the
-copies of transfers; steps directly follow their issue.
+is an await, or fetches from its own memory what the other one writes. They matter where the runs after both orders do
+not end in the same ways. Plain are loads, stores and the copies of transfers; steps directly follow their issue.
 
 An end is how a run ends, the final values, and which assertions have failed on the way. Where it is said which reads
 are looked at, final values are those of memory, and what was read there counts in place of registers.
@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from .semantics import ATOMIC, Event, Machine, Run
-from .syntax import Assume, Await, Exit, Program, Statement
+from .syntax import Assume, Await, Exit, Fetch, Program, Statement
 
 Shown = frozenset[tuple[int, ...]]
 End = tuple[object, ...]
@@ -96,11 +96,17 @@ class RaceOrder:
                 found |= self._ends_of(after, shown | seen)
         return found or self._ends_of(run, shown)
 
-    def _accesses(self, run: Run, after: Run, rank: int) -> list[tuple[Event, bool]]:
-        """The accesses of the command that ``after`` has and ``run`` has not, and whether each is atomic."""
+    def _accesses(self, run: Run, after: Run, rank: int) -> list[tuple[Event, bool, bool]]:
+        """The accesses of the command that ``after`` has and ``run`` has not, whether each is atomic, and whether it
+        looks what is in the memory of ``rank``."""
         events, command = after.history[len(run.history) :], self._command_of(run, after, rank)
         waits = isinstance(command, Await)
-        return [(each, isinstance(command, ATOMIC)) for each in events if each.place is not None and not waits]
+        looks = isinstance(command, Fetch)
+        return [
+            (each, isinstance(command, ATOMIC), looks and each.place[0] == rank)
+            for each in events
+            if each.place is not None and not waits
+        ]
 
     def _command_of(self, run: Run, after: Run, rank: int) -> Any:
         line = after.history[len(run.history)].line
@@ -132,6 +138,8 @@ def _command(run: Run, after: Run) -> tuple[str, int, int]:
     return event.kind, event.line, after.control[event.rank]
 
 
-def _race(one: tuple[Event, bool], other: tuple[Event, bool]) -> bool:
-    (first, atomic), (second, also) = one, other
-    return first.place == second.place and (first.writes or second.writes) and not (atomic and also)
+def _race(one: tuple[Event, bool, bool], other: tuple[Event, bool, bool]) -> bool:
+    (first, atomic, looks), (second, also, also_looks) = one, other
+    if first.place != second.place or (atomic and also):
+        return False
+    return (first.writes and not also_looks) or (second.writes and not looks)

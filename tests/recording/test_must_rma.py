@@ -88,11 +88,11 @@ def test_corpus() -> None:
         for seed in range(examples(1, nightly=10)):
             alarm = bool(reported(instance, seed))
             counts["alarm" if alarm and truth else "false alarm" if alarm else "miss" if truth else "silence"] += 1
-    wanted = {"alarm": 150, "silence": 153, "false alarm": 47, "miss": 20}
+    wanted = {"alarm": 160, "silence": 173, "false alarm": 47, "miss": 20}
     assert counts == (wanted if examples(1, nightly=10) == 10 else ONE_EACH)
 
 
-ONE_EACH = {"alarm": 15, "silence": 16, "false alarm": 4, "miss": 2}
+ONE_EACH = {"alarm": 16, "silence": 18, "false alarm": 4, "miss": 2}
 
 
 BROKEN = {

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: none
+// illegal: mpi-sync-unlocked
 // unified: defined
 // separate: defined
 // Figure 7 (b) of Hoefler et al., 2014: a barrier orders what the processes do, win_sync and unlock the memory.

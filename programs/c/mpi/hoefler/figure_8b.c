@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: none
+// illegal: mpi-sync-unlocked
 // unified: eventual
 // separate: undefined
 // Figure 8 (b) of Hoefler et al., 2014: polling in the separate model. The value may arrive between the win_sync and the

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: none
+// illegal: mpi-sync-unlocked
 // unified: defined
 // separate: defined
 // Figure 9 (b) of Hoefler et al., 2014, with a win_sync for the separate model.

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: none
+// illegal: mpi-sync-unlocked
 // unified: defined
 // separate: undefined
 // Listings 2 and 3 of Hoefler et al., 2014: the MCS lock around a counter. The swap of the tail brings the predecessor's
