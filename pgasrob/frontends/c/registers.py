@@ -10,6 +10,7 @@ from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.values import Address, Entry, Unknown, Value, of_registers
 from pgasrob.program.expressions import Register, registers_of
+from pgasrob.stop_points import stop_point
 
 
 class Registers:
@@ -106,6 +107,7 @@ class Registers:
                 return home
         number = 1
         while True:
+            stop_point()  # many elements of one call have a register each, and so as many names
             name = hint if number == 1 else f"{hint}_{number}"
             if name not in self.world.program.named and (found := self.world.register(name)).index not in mentioned:
                 return found
