@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+from pgasrob.program import core
+from pgasrob.program.commands import Fetch
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import float_value
+from pgasrob.program.expressions import Const, float_value
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import Reading
@@ -86,7 +88,9 @@ class _Consequences:
         self._session, self._instance = session, instance
         self._viewer, self._pairs = Viewer(instance, looked_at=True), Pairs(instance, on_purpose=False)
         self._open = {race.lines: race for race in listed if self._counts(race)}
-        self._all_listed, self._states = all_listed, 0
+        # Of each pair of lines one race is listed. One on purpose may stand there for another one.
+        hidden = any(self._may_hide(race.lines) for race in listed if not self._counts(race))
+        self._all_listed, self._states = all_listed and not hidden, 0
         self._matters: dict[tuple[int, int], ConsequentialRace] = {}
         self._harmless: dict[tuple[int, int], Race] = {}
         self._known = False
@@ -164,6 +168,24 @@ class _Consequences:
             self._looks(first) and "write" in second.access and self._arrives(second)
             for first, second in ((one, other), (other, one))
         )
+
+    def _may_hide(self, lines: tuple[int, int]) -> bool:
+        """Whether commands in these ``lines`` have accesses that may race, and none of which looks for the other."""
+        first, second = ([*self._accesses_in(line)] for line in lines)
+        return any(
+            (one.writes or other.writes) and not (one_looks or other_looks)
+            for one, one_looks in first
+            for other, other_looks in second
+        )
+
+    def _accesses_in(self, line: int) -> Iterator[tuple[core.Access[Any], bool]]:
+        """The accesses of the commands in a ``line``, and whether each looks what is in its rank's own memory."""
+        for rank, automaton in enumerate(self._instance.automata):
+            for transition in automaton.transitions:
+                if transition.span.line == line:
+                    own = not isinstance(transition.command, Fetch) or transition.command.rank == Const(rank)
+                    for access, fact in zip(core.accesses_of(transition.form), facts_of(transition), strict=True):
+                        yield access, fact.waits or (fact.looks and own)
 
     def _looks(self, access: RacingAccess) -> bool:
         transition = next(_with_occurrence(self._instance, access.rank, access.occurrence))

@@ -331,3 +331,32 @@ def test_a_race_that_matters_in_c(path: Path) -> None:
 def test_a_race_that_changes_nothing_in_c(path: Path) -> None:
     _, answer = of_file(path)
     assert answer.answer == "harmless" and len(answer.harmless) == 1 and answer.reason is None
+
+
+ONE_LINE = """#include <shmem.h>
+#include <stdio.h>
+static int flag, data;
+static void send(int *p, int v) { shmem_int_p(p, v, 1); }
+int main(void) {
+    shmem_init();
+    if (shmem_my_pe() == 0) { %s }
+    else { if (shmem_int_test(&flag, SHMEM_CMP_EQ, 1)) printf("%%d", data); }
+    shmem_finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("commands", "answer"),
+    [
+        ("shmem_int_p(&flag, 1, 1); shmem_fence(); shmem_int_p(&data, 7, 1);", "matters"),
+        ("send(&flag, 1); shmem_fence(); send(&data, 7);", "matters"),
+        ("shmem_int_p(&data, 7, 1); shmem_fence(); shmem_int_p(&flag, 1, 1);", "none"),
+    ],
+)
+def test_a_look_hides_no_race_in_its_line(commands: str, answer: str) -> None:
+    """One race is listed for each pair of lines: here that of the flag, which is on purpose."""
+    session = Session(Question(parse_c(ONE_LINE % commands), 2, asked=Robustness(effect=False)))
+    verdict = check(session)
+    assert (verdict.verdict, race_consequences(session, verdict).answer) == ("robust", answer)
