@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 def test_every_slow_test_exists() -> None:
     gone = []
-    for function in tiers.FUNCTIONS:
+    for function in tiers.FUNCTIONS | tiers.NOT_ONCE:
         file, _, name = function.partition("::")
         if not (ROOT / file).exists() or not re.search(
             rf"^(async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE
@@ -28,6 +28,8 @@ def test_of_many_cases_the_first_is_quick() -> None:
     tests += [f"tests/test_tiers.py::test_quick[{case}]" for case in range(3)]
     tests += [f"tests/test_tiers.py::test_of_cases[{case}]" for case in range(4)]
     assert tiers.not_quick(tests) == {*tests[:2], *tests[3:6], *tests[10:]}
+    (long, *_) = tiers.NOT_ONCE
+    assert tiers.not_quick([f"{long}[1]"]) == {f"{long}[1]"}
 
 
 def test_what_takes_long_comes_first() -> None:

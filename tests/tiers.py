@@ -60,7 +60,7 @@ SLOW: dict[str, str] = {
         rows_of_one_process/4
     """,
     "certificates/test_certificates.py": """
-        random_programs random_programs_of_other_kinds the_corpus/4
+        random_programs random_programs_of_other_kinds the_corpus/8
     """,
     "certificates/test_every_count.py": """
         no_random_program_is_accepted_wrongly without_a_rule_what_is_not_robust_is_accepted/5
@@ -184,13 +184,13 @@ SLOW: dict[str, str] = {
         every_name_is_an_expression_over_names_of_the_source
     """,
     "frontends/apis/test_one_sided_programs.py": """
-        the_same_idiom_has_the_same_verdict/4
+        the_same_idiom_has_the_same_verdict/8
     """,
     "frontends/apis/test_polling.py": """
         a_look_that_decides_something_counts/3 a_loop_that_only_looks_is_a_wait/4 windows_are_polled_in_many_ways/2
     """,
     "frontends/apis/test_programs.py": """
-        a_compiler_accepts_it/3 the_same_idiom_has_the_same_verdict/4
+        a_compiler_accepts_it/3 the_same_idiom_has_the_same_verdict/8
     """,
     "frontends/apis/test_prototypes.py": """
         every_declaration_is_c
@@ -696,7 +696,7 @@ SLOW: dict[str, str] = {
         y_accepts_exactly_the_normal_form_computations/2
     """,
     "robustness/test_portfolio.py": """
-        what_settles_what/5
+        what_settles_what/10
     """,
     "robustness/test_product.py": """
         a_violation_is_a_marked_normal_form_computation_with_a_cycle_of_its_type
@@ -720,7 +720,7 @@ SLOW: dict[str, str] = {
         witnesses_of_the_search_with_all_reductions_lose_what_they_do_not_need
     """,
     "robustness/test_spin.py": """
-        barriers integers_of_all_types_and_doubles random_programs/2 readings/3 rules/4 the_corpus/4
+        barriers integers_of_all_types_and_doubles random_programs/2 readings/3 rules/4 the_corpus/8
     """,
     "robustness/test_trace_parts.py": """
         above_the_subtrees_every_command_is_tried the_answer_of_the_parts_is_that_of_the_whole
@@ -808,7 +808,7 @@ SLOW: dict[str, str] = {
         the_main_theorems_have_no_axioms what_the_readme_names_is_there
     """,
     "test_corpus.py": """
-        a_second_engine_agrees_on_c_where_it_can_decide all_engines_read_a_program_in_two_ways/8
+        a_second_engine_agrees_on_c_where_it_can_decide all_engines_read_a_program_in_two_ways/16
         an_engine_of_the_paper_finds_what_is_expected another_reading_has_the_verdict_that_is_expected_of_it
         definition_finds_what_is_expected headers_with_several_counts_hold_for_each
         the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date
@@ -862,6 +862,14 @@ LONGEST = {
 }
 """Those with a case that takes more than ten seconds: several processes begin with them."""
 
+NOT_ONCE = {
+    "tests/fuzz/test_fuzzed_inputs.py::test_nothing_breaks",
+    "tests/render/explanation/test_html.py::test_the_page_fits_and_the_console_is_silent",
+    "tests/render/test_explorer.py::test_every_lane_is_in_view",
+    "tests/render/test_run_svg.py::test_no_text_lies_on_another_in_a_browser",
+}
+"""Those of which the quick tier runs no case: each takes longer than all else of its file."""
+
 ONE_IN: dict[str, int] = {}
 """Test functions of which the default tier runs one case in so many."""
 FUNCTIONS: set[str] = set()
@@ -895,7 +903,7 @@ def not_quick(tests: Sequence[str]) -> set[str]:
     found, begun = set(), set()
     for test in tests:
         function = _function(test)
-        if function in begun if cases[function] > 3 else function in FUNCTIONS:
+        if function in NOT_ONCE or (function in begun if cases[function] > 3 else function in FUNCTIONS):
             found.add(test)
         begun.add(function)
     return found
