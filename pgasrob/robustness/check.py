@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
 from pgasrob.program.instance import Instance
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
+T = TypeVar("T")
+
 MOST_FOR_OTHERS = 100_000
 """States of a search for runs without doubts, where those that were found may be none of the program, or as many as
 were looked at before."""
@@ -380,15 +382,9 @@ class Check:
         """Replay the runs that show what is known, first the one to a fault, by which all else counts for nothing."""
         decided, judged, shown = self.decided, self.judged, self.shown
         facts = decided.facts
-        for known in (decided.facts.fault, self.sure.facts.fault if self.sure else None):
-            if known is None:
-                continue
-            why = doubt(decided.instance, known.run, "fault")
-            if why is None:
-                shown.fault = fault_witness(decided.instance, known)
-                shown.doubts.pop("fault", None)
-                break
-            shown.doubts["fault"] = why
+        fault = self._sure("fault", lambda facts: facts.fault, lambda fault: fault.run)
+        if fault is not None:
+            shown.fault = fault_witness(decided.instance, fault)
         shown.faults_known = True
         if decided.decision is Decision.ROBUST and not shown.fault:
             shown.hardware = hardware_of(decided.instance)
@@ -444,14 +440,20 @@ class Check:
 
     def _replayed(self, shows: str, of: Callable[[ScFacts], Computation | None]) -> Witness | None:
         """The run that ``shows`` what facts have a run ``of``, if it is known to be one of the program."""
+        computation = self._sure(shows, of, lambda computation: computation)
+        return None if computation is None else Witness(shows, replay(self.decided.instance, computation))
+
+    def _sure(self, shows: str, of: Callable[[ScFacts], T | None], run: Callable[[T], Computation]) -> T | None:
+        """What facts have ``of`` the program, the ``run`` to which ``shows`` it, if that is known to be one of it; else
+        the doubt is noted."""
         doubts = None
         for decided in filter(None, (self.decided, self.sure)):
-            computation = of(decided.facts)
-            if computation is None:
+            found = of(decided.facts)
+            if found is None:
                 continue
-            why = doubt(self.decided.instance, computation, shows)
+            why = doubt(self.decided.instance, run(found), shows)
             if why is None:
-                return Witness(shows, replay(self.decided.instance, computation))
+                return found
             doubts = doubts or why
         if doubts is not None:
             self.shown.doubts[shows] = doubts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from pgasrob.frontends.apis import flags
@@ -212,6 +212,11 @@ def operation(call: Call) -> str:
     return name
 
 
+def _folded(steps: Steps, blocks: Sequence[Sequence[Expr]]) -> list[Expr]:
+    """The ``blocks`` of all members combined as the call says."""
+    return folded(steps, operation(steps.call), blocks, datatype(steps.call, 3).types)
+
+
 _REDUCED = "const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op"
 
 
@@ -220,13 +225,7 @@ def reduce(call: Call, steps: Steps) -> None:
     group, root = root_of(call, 5, 6)
     blocks = flags.gather(steps, group, root, operand(steps), f"{call.name} {operation(call)}")
     if blocks is not None:
-        store_in_buffer(
-            steps,
-            1,
-            bounded(call, 2),
-            datatype(call, 3),
-            folded(steps, operation(call), blocks, datatype(call, 3).types),
-        )
+        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
 
 
 @does(f"Allreduce({_REDUCED}, MPI_Comm comm)")
@@ -257,9 +256,7 @@ def reduce_scatter(call: Call, steps: Steps) -> None:
     kind = f"{call.name} {operation(call)} of {' '.join(map(str, counts))}"
     values = flags.exchange(steps, group, own, wanted, kind)
     blocks = [values[begin : begin + count] for begin in range(0, len(values), count)] if count else []
-    store_in_buffer(
-        steps, 1, counts[here], type, folded(steps, operation(call), blocks, datatype(call, 3).types) if blocks else []
-    )
+    store_in_buffer(steps, 1, counts[here], type, _folded(steps, blocks) if blocks else [])
 
 
 @does(f"Scan({_REDUCED}, MPI_Comm comm); Exscan({_REDUCED}, MPI_Comm comm)")
@@ -271,10 +268,4 @@ def scan(call: Call, steps: Steps) -> None:
     if call.name == "MPI_Scan":
         blocks.append(own)
     if blocks:
-        store_in_buffer(
-            steps,
-            1,
-            bounded(call, 2),
-            datatype(call, 3),
-            folded(steps, operation(call), blocks, datatype(call, 3).types),
-        )
+        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
