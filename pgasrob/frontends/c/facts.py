@@ -21,9 +21,12 @@ from pgasrob.frontends.c.values import Address, ObjectId, Value
 from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.stop_points import stop_point
 
 MOST_ASKED = 16
 """So many conditions a cell, or a collective, is asked; what more depends on it goes either way."""
+LARGEST_OBJECT = 1 << 62
+"""Bytes: more than any machine gives, and offsets in it are counted by Python's ranges."""
 LARGEST_CELL = 8
 """Bytes: cells hold values of at most 64 bits."""
 
@@ -260,6 +263,8 @@ class Facts:
         grows: Extent | None = None,
     ) -> ObjectFacts:
         """The facts about ``id``, of which this much is known from its declaration."""
+        if size > LARGEST_OBJECT:
+            raise Problem("PG141", f"`{name}` has {size:,} bytes", f"an object has at most {LARGEST_OBJECT:,} bytes")
         known = self.objects.get(id)
         if known is None:
             known = self.objects[id] = ObjectFacts(name, size, type, initial, span)
@@ -314,9 +319,21 @@ class Facts:
         """A load or store names any of the scalars of ``type`` at ``offsets``, by an index that is not known."""
         facts = self.objects[id]
         if (offsets, type) not in facts.indexed:
+            self.few(id, offsets)
             facts.indexed.add((offsets, type))
             for offset in offsets:
+                stop_point()
                 self.note(id, offset, type)
+
+    def few(self, id: ObjectId, offsets: Sequence[int]) -> None:
+        """An index that is not known may name any of the scalars at ``offsets``: no more than cells may be."""
+        if len(offsets) > MAX_CELLS:
+            name = self.objects[id].name
+            raise Problem(
+                "PG141",
+                f"{len(offsets):,} cells of shared memory per node with `{name}`, any of which an index may name",
+                f"a node has at most {MAX_CELLS} cells; index it by what is known on each rank, or make it smaller",
+            )
 
     def declared(self, id: ObjectId, offsets: Sequence[int]) -> frozenset[CType | None]:
         """What the declaration says of the scalars at ``offsets``; None: nothing."""
@@ -365,14 +382,10 @@ class Facts:
         facts = self.objects[id]
         if (offsets, size) in facts.indexed:
             return
-        if len(offsets) > MAX_CELLS:
-            raise Problem(
-                "PG141",
-                f"{len(offsets):,} cells of shared memory per node with `{facts.name}`, any of which an index may name",
-                f"a node has at most {MAX_CELLS} cells; index it by what is known on each rank, or make it smaller",
-            )
+        self.few(id, offsets)
         granule = facts.granule
         for offset in offsets:
+            stop_point()
             self.share(id, offset, size)
         facts.granule = granule
         facts.indexed.add((offsets, size))

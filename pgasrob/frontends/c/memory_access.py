@@ -455,6 +455,7 @@ class Memory:
             start, step = region.steps
             first = (start + place) % step if step else start + place
             offsets = range(first, max(facts.size, first + 1), step or facts.size)
+            self.facts.few(region.object, offsets)
         held = self.objects.contents(region.object).get(offsets[0]) if isinstance(region.offset, int) else None
         if held is not None:
             return frozenset((Floating(8 * held[0]) if held[2] else Integer(IntType(8 * held[0], True)),))

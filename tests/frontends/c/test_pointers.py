@@ -2,6 +2,7 @@
 
 import pytest
 
+from pgasrob import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.pointers import NOT_YET
 from pgasrob.frontends.c.problem import Beyond, Problem
@@ -11,6 +12,7 @@ from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.expressions import Conditional, Const, Me, Register, Symbol
 from pgasrob.program.statements import Do, statements_in
+from pgasrob.robustness.limits import Limits
 from tests.frontends.c.rank_parts import parts_of, variable
 
 R = Register("r", 0)
@@ -172,3 +174,18 @@ def test_a_large_array_has_cells_for_what_is_used() -> None:
     assert sum(memory.cells for memory in program.memory) == 6
     with pytest.raises(SourceError, match=r"268435457 cells of shared memory per node"):
         parse_c(FEW.replace("INDEX", "k & 7")).program(2)
+
+
+@pytest.mark.parametrize(
+    ("bytes", "use", "told"),
+    [
+        ("8L << 50", "p[k] = 1", "1125899906842624 cells"),
+        ("8L << 50", "memcpy(few, p + k, 16)", "1125899906842624 cells"),
+        ("-1", "p[k] = 1", "has 18,446,744,073,709,551,615 bytes"),
+    ],
+)
+def test_an_index_into_more_than_there_can_be_is_told_at_once(bytes: str, use: str, told: str) -> None:
+    allocated = FEW.replace("table[1UL << 28]", "few[4]").replace("shmem_long_p(&table[INDEX], 1, 0)", use)
+    text = "#include <string.h>\n" + allocated.replace("k =", f"*p = shmem_malloc({bytes}), k =")
+    (found,) = check(parse_c(text), 2, limits=Limits(timeout=5)).errors
+    assert found.code == "PG141" and told in found.message
