@@ -228,20 +228,25 @@ class MergePoints:
         if chosen:
             self.facts.loops_kept |= self.facts.keeps_loops and most == FEW_VALUES
             raise TryAgain
-        if (
-            head
-            and self.position.rank.is_symbol
-            and len(states) > KEPT_STATES
-            and self.is_left_unknown(self.position.frame, self.position.frame.pc)
-        ):
-            raise self._endless(states)
-        if (
-            head
-            and self.facts.loops_kept
-            and len(states) > KEPT_STATES
-            and self.is_left_unknown(self.position.frame, self.position.frame.pc)
-        ):
-            raise self.position.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
+        if head and len(states) > KEPT_STATES and self.is_left_unknown(self.position.frame, self.position.frame.pc):
+            if self.position.rank.is_symbol:
+                raise self._endless(states)
+            if states[-1].allocated - states[0].allocated >= KEPT_STATES:
+                raise self._allocates()
+            if self.facts.loops_kept:
+                raise self.position.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
+
+    def _allocates(self) -> Problem:
+        """It is unknown how often a loop is passed, which allocates memory each time: what counts its iterations is in
+        registers by now, and it would be written out without an end."""
+        if self.position.facts_changed:
+            raise TryAgain
+        return Problem(
+            "PG141",
+            "it is not known how often this loop is passed, and it allocates memory each time",
+            "allocate the memory before the loop",
+            self.position.span,
+        )
 
     def _endless(self, states: Sequence[Variables]) -> Problem:
         """It is unknown how often a loop is passed, and what it changes each time can be in no register: it would be

@@ -128,20 +128,23 @@ class State:
             for frame, live in self.live()
             for slot in live
         }
-        return Variables(slots, {id: contents.key for id, contents in self.memory.items()}, dict(self.initialised))
+        memory = {id: contents.key for id, contents in self.memory.items()}
+        return Variables(slots, memory, dict(self.initialised), len(self.sizes))
 
 
 class Variables(NamedTuple):
-    """What two states at one place may differ in: the values of live slots, what is in memory, what has been set."""
+    """What two states at one place may differ in: the values of live slots, what is in memory, what has been set; and
+    how many objects had been ``allocated``."""
 
     slots: dict[Hashable, Value]
     memory: dict[ObjectId, Key]
     initialised: dict[ObjectId, Initialised]
+    allocated: int
 
     @property
     def key(self) -> Hashable:
-        """Equal where they differ in none of these."""
-        return tuple(frozenset(each.items()) for each in self)
+        """Equal where they differ in no variable."""
+        return tuple(frozenset(each.items()) for each in (self.slots, self.memory, self.initialised))
 
 
 def various(states: Sequence[Variables]) -> dict[Hashable, set[Value | Initialised | None]]:

@@ -2,11 +2,15 @@
 
 import pytest
 
-from pgasrob.frontends.c.merge_points import JOIN_VALUES, MANY_STATES
+from pgasrob import check
+from pgasrob.frontends.c import merge_points
+from pgasrob.frontends.c.merge_points import JOIN_VALUES, LOOP_VALUES, MANY_STATES
 from pgasrob.frontends.c.problem import TryAgain
 from pgasrob.frontends.c.values import Known, Unknown
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import Binary, Const, IntType, Me, Register
+from pgasrob.robustness.limits import Limits
 from tests.frontends.c.rank_parts import parts_of, slot, written
 
 INT32 = IntType(32, True)
@@ -102,3 +106,24 @@ def test_a_pass_that_goes_on_long_after_it_has_learned_something_ends() -> None:
     parts.merge_points._look_back()
     with pytest.raises(TryAgain):
         parts.merge_points._look_back()
+
+
+ROUNDS = "while (shmem_long_g(&x, 0) > 5) { long *q = shmem_malloc(8); *q = 1; shmem_free(q); }"
+LIST = """struct each { struct each *next; } *p = 0;
+for (int i = 0; i < 70; i++) { struct each *new = malloc(sizeof *new); new->next = p; p = new; }
+while (p && shmem_long_g(&x, 0) > 5) p = p->next;"""
+
+
+@pytest.mark.parametrize(("body", "endless"), [(ROUNDS, True), (LIST, False)])
+def test_a_loop_that_allocates_each_time_is_not_written_out_without_an_end(
+    body: str, endless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge_points, "KEPT_STATES", LOOP_VALUES)
+    headers = "#include <shmem.h>\n#include <stdlib.h>\n"
+    text = f"{headers}long x; int main(void) {{ shmem_init(); {body}\nshmem_finalize(); }}"
+    found = check(parse_c(text), 2, limits=Limits(timeout=5))
+    if endless:
+        (error,) = found.errors
+        assert error.code == "PG141" and "it allocates memory each time" in error.message
+    else:
+        assert found.verdict == "robust"
