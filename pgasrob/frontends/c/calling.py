@@ -98,7 +98,7 @@ class Calling:
             self._pure(call)
             return
         self.world.moves_data = self.world.moves_data or moves_data(name)
-        self.registers.taken = set()
+        self.registers.release()
         before = self.position.state.copy() if any(leaves_of(frame.slots[slot]) for slot in call.arguments) else None
         issued = len(self.writer.node.statements)
         self._look_at_pointers(call)
@@ -246,7 +246,7 @@ class Calling:
         if outcome.after:
             self.issuer.emit(*outcome.after)
         self._remember(outcome.state)
-        self.registers.taken = set()
+        self.registers.release()
         if outcome.ends:
             name, arguments = self.position.called.lower(), call.arguments
             fine = "exit" in name and arguments and frame.slots[arguments[0]] == Known(0)

@@ -576,9 +576,7 @@ class MachineCall:
         return self.machine.world.queue(("fifo", *key), name, False)
 
     def register(self, hint: str = "result") -> Register:
-        register = self.machine.registers.register(hint)
-        self.machine.registers.taken.add(register.index)
-        return register
+        return self.machine.registers.keep(hint)
 
     def do(self, *commands: object) -> tuple[Statement, ...]:
         return tuple(

@@ -17,8 +17,8 @@ from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.declarations import Growing, MemoryObject
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Symbol, Unary
 
-NOT_YET = Const(-2)
-"""The address of what is not laid out yet: the machine will run again."""
+NOT_YET = -1 << 32
+"""The addresses of what is not laid out yet are below: the machine will run again."""
 Scalars = list[tuple[ObjectId, int | None]]
 """Scalars in cells: objects, with the offset, or None for any scalar of the object."""
 
@@ -37,6 +37,7 @@ class Cells:
         """By object, offset and size: the cells as addresses of commands, once they have been named."""
         self._names: Counter[str] = Counter()
         self._next = 0
+        self._new: dict[int, tuple[ObjectId, int | None]] = {}
         self._facts = facts
         self._first = Counter(self._calls(id, each)[0][0] for id, each in facts.objects.items() if each.in_cells)
         for id, object in facts.objects.items():
@@ -49,8 +50,14 @@ class Cells:
         places = [address.value] if isinstance(address, Const) else [*places_in(address)]
         if not places:
             return [(id, None) for id, object in self._facts.objects.items() if object.in_cells]
-        at = self.at
-        return [(at[place][0], at[place][1] if known else None) for place in places if place in at]
+        found = (self._new.get(place) if place <= NOT_YET else self.at.get(place) for place in places)
+        return [(each[0], each[1] if known else None) for each in found if each is not None]
+
+    def new(self, id: ObjectId, offset: int | None) -> int:
+        """An address for what is not laid out yet, the scalar at ``offset`` in an object (None: any one of it)."""
+        address = NOT_YET - len(self._new)
+        self._new[address] = id, offset
+        return address
 
     def _place(self, id: ObjectId, object: ObjectFacts) -> None:
         whole, type = self._name(id, object)

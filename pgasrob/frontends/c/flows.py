@@ -215,7 +215,7 @@ class Flows:
             return self.undecided.new_leaf(UNKNOWN, exact=False, of=found) if found else None
         accesses = core.accesses_of(form)
         named = [access.cell.address for access in accesses]
-        if any(isinstance(each, Symbol) and each.value == NOT_YET.value for each in named):
+        if any(isinstance(each, Symbol) and each.value <= NOT_YET for each in named):
             # What it holds is known in the next pass; a register would put into cells what is stored of it.
             self.facts.again = True
             return self.undecided.new_leaf(NEXT_PASS, exact=False)

@@ -275,7 +275,7 @@ class MergePoints:
                 value = frame.slots[slot]
                 if isinstance(value, Unknown) and leaves(value.expr):
                     frame.slots[slot] = Unknown(self._settled_variable(frame, slot, value.expr))
-        self.registers.taken = set()
+        self.registers.release()
         moves: dict[Register, tuple[Expr, Span]] = {}
         for frame, live in live_slots:
             for slot in live:
@@ -341,7 +341,7 @@ class MergePoints:
                 target = next(iter(moves))
                 self.registers.taken |= set(needed) | {each.index for each in moves}
                 aside = self.registers.register("aside")
-                self.registers.taken = set()
+                self.registers.release()
                 self.issuer.issue(commands.Assign(aside, target), moves[target][1])
                 for other, (expr, span) in moves.items():
                     moves[other] = (replaced(expr, target, aside), span)

@@ -9,7 +9,6 @@ from math import gcd
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import LONG
-from pgasrob.frontends.c.cells import NOT_YET
 from pgasrob.frontends.c.evaluation import Evaluation
 from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.objects import Objects
@@ -185,7 +184,7 @@ class Pointers:
             return self.placed(address, size)
         self.facts.share_each(id, self.offsets(address, size), size)
         if id not in cells.granule:
-            return NOT_YET
+            return Symbol(self.facts.objects[id].name, cells.new(id, None))
         name, base, count = self.facts.objects[id].name, cells.base[id], self.cells_of(id)
         inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
                         Binary("<", address.offset, count, LONG))  # fmt: skip
@@ -218,7 +217,7 @@ class Pointers:
             place = cells.base[id] + offset // cells.granule[id]
         object = self.facts.objects[id]
         name = part_name(object.name, object.type, offset, size) if object.size > size else object.name
-        return Symbol(name, NOT_YET.value if place is None else place)
+        return Symbol(name, cells.new(id, offset) if place is None else place)
 
     def pieces(self, address: Address, bytes: int) -> dict[int, int]:
         """The scalars that lie in cells among ``bytes`` bytes from ``address``, which is known: offset -> size."""

@@ -20,6 +20,8 @@ class Registers:
         self.position = position
         self.world = position.world
         self.taken: set[int] = set()
+        self._next: dict[str, int] = {}
+        """With which number the names begin that `keep` may still give, by what they are called after."""
 
     def live(self, before: bool) -> list[tuple[Frame, Sequence[Slot]]]:
         """The live slots of all frames, ``before`` or after the current instruction."""
@@ -99,18 +101,32 @@ class Registers:
 
         No variable has the name of another register: reports show the one and not the other.
         """
+        return self._free(hint, before, 1)[0]
+
+    def keep(self, hint: str) -> Register:
+        """A register that the current call needs until it is done."""
+        found, self._next[hint] = self._free(hint, True, self._next.get(hint, 1))
+        self.taken.add(found.index)
+        return found
+
+    def release(self) -> None:
+        """Need only those that variables need."""
+        self.taken, self._next = set(), {}
+
+    def _free(self, hint: str, before: bool, number: int) -> tuple[Register, int]:
+        """A register, called after ``hint`` with ``number`` or a greater one if it is that of no variable; and with
+        which one it is called so."""
         mentioned = self.mentioned(before)
         variable = self.destination()
         if variable is not None:
             home = self.home(self.position.frame, variable)
             if home.index not in mentioned:
-                return home
-        number = 1
+                return home, number
         while True:
             stop_point()  # many elements of one call have a register each, and so as many names
             name = hint if number == 1 else f"{hint}_{number}"
             if name not in self.world.program.named and (found := self.world.register(name)).index not in mentioned:
-                return found
+                return found, number
             number += 1
 
 

@@ -68,7 +68,6 @@ def compare_memory(call: Call) -> Outcome | Look:
         held = []
         for cell in (one, other):
             register = call.register("compared")
-            machine_of(call).machine.registers.taken.add(register.index)
             steps.do(commands.Load(register, cell))
             held.append(register)
         equal = Binary("&&", equal, Binary("==", held[0], held[1], IntType(64, True)))
