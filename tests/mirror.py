@@ -158,7 +158,7 @@ THROUGH: dict[str, str] = {
         frontends.c.symbolic
     """,
     "frontends/c/test_arrivals.py": """
-        frontends.c.cells frontends.c.driver frontends.c.world
+        frontends.c.cells frontends.c.world
     """,
     "frontends/c/test_asked.py": """
         frontends.c.together

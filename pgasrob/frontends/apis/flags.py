@@ -551,4 +551,4 @@ def _meet(steps: Steps, group: Group, collective: str) -> None:
 def cell_of(call: Call, group: Group, *what: int | str) -> Expr:
     """A cell of the group's own, on every node."""
     name = re.sub(r"\W+", "_", "_".join(map(str, (*group.key, *what))))
-    return call.cell(call.internal(str(group.key[0]), *group.key[1:], *what, name=name), 8)
+    return call.own_cell(str(group.key[0]), *group.key[1:], *what, name=name)

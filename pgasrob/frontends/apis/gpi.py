@@ -172,7 +172,7 @@ def open_requests(call: Call) -> Sequence[Outcome]:
 
 
 def _cell(call: Call, kind: str, number: int | str, name: str = "") -> Expr:
-    return call.cell(call.internal("gpi", kind, number, name=name or f"{kind} {number}"), 8)
+    return call.own_cell("gpi", kind, number, name=name or f"{kind} {number}")
 
 
 def _lock(call: Call) -> Expr:

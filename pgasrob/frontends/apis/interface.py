@@ -235,9 +235,12 @@ class Call(Protocol):
         """The variable at ``to``, or the one that the result goes to, gets the number of the calling rank."""
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
-        """An object of the API itself, e.g. ``call.internal("lock", number, name="lock")``: the same cells for all
-        ranks that ask with the same kind and key, one copy on every node. One cell, unless ``bytes`` is a larger
-        multiple of 8."""
+        """An object of the API itself, to which it may give pointers: the same for all ranks that ask with the same
+        kind and key, one copy on every node. ``bytes`` is a multiple of 8."""
+
+    def own_cell(self, kind: str, *key: int | str, name: str) -> Expr:
+        """A cell of the API's own, e.g. ``call.own_cell("lock", number, name="lock")``, which only its commands access:
+        the same for all ranks that ask with the same kind and key, one on every node."""
 
     def clock(self, most: int | None = None) -> Value:
         """A time, ``most`` at most, which nothing in the program decides."""

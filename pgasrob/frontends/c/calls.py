@@ -480,6 +480,11 @@ class MachineCall:
             self.machine.objects.declare(id, name, bytes, type, contents, NOWHERE)
         return Address(id, 0)
 
+    def own_cell(self, kind: str, *key: int | str, name: str) -> Expr:
+        address = self.internal(kind, *key, name=name)
+        self.machine.facts.hide(address.object)
+        return self.machine.pointers.placed(address, 8)
+
     def clock(self, most: int | None = None) -> Value:
         self.rests_on(Kind.UNKNOWN_VALUES, f"{self.name}() ({'from 0 on' if most is None else f'0 to {most}'})")
         return Unknown(self.machine.undecided.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))

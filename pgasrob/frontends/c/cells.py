@@ -37,12 +37,23 @@ class Cells:
         """By object, offset and size: the cells as addresses of commands, once they have been named."""
         self._names: Counter[str] = Counter()
         self._next = 0
+        self._known = 0
         self._new: dict[int, tuple[ObjectId, int | None]] = {}
         self._facts = facts
         self._first = Counter(self._calls(id, each)[0][0] for id, each in facts.objects.items() if each.in_cells)
         for id, object in facts.objects.items():
             if object.in_cells:
                 self._place(id, object)
+        self._known = self._next
+
+    def is_new(self, address: Expr) -> bool:
+        """Whether ``address`` is that of a cell that was named first in this run."""
+        return isinstance(address, Symbol) and not NOT_YET < address.value < self._known
+
+    def add(self, id: ObjectId) -> int:
+        """The address of a cell of an API that is named first in this run."""
+        self._place(id, self._facts.objects[id])
+        return self.base[id]
 
     def named_by(self, address: Expr) -> Scalars:
         """The scalars that ``address`` may be that of: objects, with the offset where it is known."""

@@ -57,6 +57,9 @@ class ObjectFacts:
     """Whether commands that name a rank write it."""
     given_back: bool = False
     """Whether its life ends before the program does."""
+    hidden: bool = False
+    """Whether it is a cell of an API, which no pointer of the program leads to: what else is true of it changes nothing
+    but its commands."""
     of_main: bool = False
     """Whether it is a variable of main, which has returned."""
     each: int = 0
@@ -276,6 +279,12 @@ class Facts:
                 self.changed()
         return known
 
+    def hide(self, id: ObjectId) -> None:
+        """The object is a cell of an API, which only commands access."""
+        facts = self.objects[id]
+        if not facts.hidden:
+            facts.hidden, facts.shared, facts.covered = True, {0: facts.size}, dict.fromkeys(range(facts.size), 0)
+
     def point(self, id: ObjectId, name: str, to: CType) -> None:
         """The variable ``name``, a pointer ``to`` something, points to the beginning of an object."""
         object = self.objects.get(id)
@@ -476,7 +485,7 @@ class Facts:
         facts = self.objects[id]
         if offset is not None:
             offset = facts.covered.get(offset, offset)
-        if facts.all_restless or offset in facts.restless:
+        if facts.hidden or facts.all_restless or offset in facts.restless:
             return
         if offset is None:
             facts.all_restless = True
@@ -492,7 +501,7 @@ class Facts:
 
     def reach(self, id: ObjectId) -> None:
         """Other ranks may set what is in the object."""
-        if not self.objects[id].reached:
+        if not self.objects[id].reached and not self.objects[id].hidden:
             self.objects[id].reached = True
             self.changed()
 

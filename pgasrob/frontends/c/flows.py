@@ -14,7 +14,7 @@ from typing import assert_never
 
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c.asked import CELL, Questions, Scalar, about, answered, numbers_for, standing_for
-from pgasrob.frontends.c.cells import NOT_YET, Scalars
+from pgasrob.frontends.c.cells import Scalars
 from pgasrob.frontends.c.nondeterminism import UNKNOWN, Bounds, Leaf, leaves, only_leaves, range_of, replaced, values_of
 from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
@@ -27,7 +27,7 @@ from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
-from pgasrob.program.expressions import Const, Expr, Register, Symbol, registers_of, rewritten
+from pgasrob.program.expressions import Const, Expr, Register, registers_of, rewritten
 from pgasrob.program.illegal_calls import Doubtful, Illegal, OpenAssertion
 from pgasrob.program.outside_memory import Anything
 from pgasrob.program.statements import (
@@ -215,9 +215,10 @@ class Flows:
             return self.undecided.new_leaf(UNKNOWN, exact=False, of=found) if found else None
         accesses = core.accesses_of(form)
         named = [access.cell.address for access in accesses]
-        if any(isinstance(each, Symbol) and each.value <= NOT_YET for each in named):
+        if any(map(self.world.cells.is_new, named)):
             # What it holds is known in the next pass; a register would put into cells what is stored of it.
             self.facts.again = True
+            self.facts.changed()
             return self.undecided.new_leaf(NEXT_PASS, exact=False)
         cells = [cell for access in accesses for cell in self._uncertain(access)]
         return self.undecided.new_leaf(UNKNOWN, exact=False, origins=frozenset(cells)) if cells else None

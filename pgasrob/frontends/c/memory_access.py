@@ -489,7 +489,9 @@ class Memory:
     def give_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
         self.facts.share(id, offset, size)
         self.facts.unsettle(id, offset)
-        self.issuer.issue_store(commands.Store(self.pointers.cell(Address(id, offset), size), expr))
+        cell = self.pointers.cell(Address(id, offset), size)
+        if not self.world.cells.is_new(cell):  # else the next pass has it there from the beginning
+            self.issuer.issue_store(commands.Store(cell, expr))
 
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes

@@ -216,6 +216,8 @@ class Pointers:
         if place is None and id in cells.granule:
             place = cells.base[id] + offset // cells.granule[id]
         object = self.facts.objects[id]
+        if place is None and object.hidden:
+            place = cells.add(id)
         name = part_name(object.name, object.type, offset, size) if object.size > size else object.name
         return Symbol(name, cells.new(id, offset) if place is None else place)
 

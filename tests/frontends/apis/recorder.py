@@ -175,6 +175,9 @@ class RecordedCall:
         self.names[object] = name
         return Address(object, 0)
 
+    def own_cell(self, kind: str, *key: int | str, name: str) -> Expr:
+        return self.cell(self.internal(kind, *key, name=name), 8)
+
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         self.world.published[self.rank, key] = value
 

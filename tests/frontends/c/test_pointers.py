@@ -4,13 +4,12 @@ import pytest
 
 from pgasrob import check
 from pgasrob.diagnostics import SourceError
-from pgasrob.frontends.c.pointers import NOT_YET
 from pgasrob.frontends.c.problem import Beyond, Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import INT, LONG, Array
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown
 from pgasrob.frontends.lower import parse_c
-from pgasrob.program.expressions import Conditional, Const, Me, Register, Symbol
+from pgasrob.program.expressions import Conditional, Const, Me, Register, Symbol, render
 from pgasrob.program.statements import Do, statements_in
 from pgasrob.robustness.limits import Limits
 from tests.frontends.c.rank_parts import parts_of, variable
@@ -83,10 +82,14 @@ def test_memory_of_others_is_followed_where_it_is_shared() -> None:
 def test_the_cell_of_a_scalar_is_known_in_the_next_pass() -> None:
     parts = parts_of()
     x = variable(parts, "x", Array(INT, 4))
-    assert parts.pointers.cell(Address(x.object, 8), 4) == Symbol("x[2]", NOT_YET.value)
-    parts.pointers.cell(Address(x.object, 4), 4)
+    cells = parts.world.cells
+    new = parts.pointers.cell(Address(x.object, 8), 4)
+    assert render(new) == "x[2]" and cells.is_new(new) and cells.named_by(new) == [(x.object, 8)]
+    other = parts.pointers.cell(Address(x.object, 4), 4)
+    assert cells.is_new(other) and cells.named_by(other) == [(x.object, 4)]
     parts.world.begin()
     assert parts.pointers.cell(Address(x.object, 8), 4) == Symbol("x[2]", 1)
+    assert not parts.world.cells.is_new(Symbol("x[2]", 1))
     outside = parts.pointers.cell(Address(x.object, 16), 4)
     assert isinstance(outside, Const) and outside.value < 0
 
@@ -94,7 +97,9 @@ def test_the_cell_of_a_scalar_is_known_in_the_next_pass() -> None:
 def test_a_cell_by_an_index_is_checked_in_the_program() -> None:
     parts = parts_of()
     moved = parts.pointers.offset(variable(parts, "x", Array(INT, 4)), Unknown(R), 4)
-    assert isinstance(moved, Address) and parts.pointers.cell(moved, 4) == NOT_YET
+    assert isinstance(moved, Address)
+    new = parts.pointers.cell(moved, 4)
+    assert parts.world.cells.is_new(new) and parts.world.cells.named_by(new) == [(moved.object, None)]
     parts.world.begin()
     assert isinstance(parts.pointers.cell(moved, 4), Conditional)
     assert parts.pointers.cells_of(moved.object) == Const(4)

@@ -1,5 +1,7 @@
 """Registers: that of the variable which a result goes to, unless something that is needed is in it."""
 
+import pytest
+
 from pgasrob.frontends.c.registers import registers_in
 from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Unknown
 from pgasrob.program.expressions import Binary, Me, Register
@@ -68,3 +70,13 @@ def test_a_result_may_be_converted_on_its_way_to_a_variable() -> None:
     assert parts.registers.destination() == slot(parts, "x")
     parts.position.frame.pc = len(code) - 1  # a return
     assert parts.registers.destination() is None
+
+
+def test_what_a_call_keeps_is_not_given_again_until_it_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts, named = parts_of(), []
+    register = parts.world.register
+    monkeypatch.setattr(parts.world, "register", lambda name: named.append(name) or register(name))
+    assert [parts.registers.keep("t").name for _ in range(100)] == ["i", "t", *(f"t_{n}" for n in range(2, 100))]
+    assert len(named) < 400  # each name is tried once, beside that of the variable
+    parts.registers.release()
+    assert parts.registers.keep("t").name == "i"

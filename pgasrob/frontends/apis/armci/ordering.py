@@ -124,7 +124,7 @@ def _mutex(call: Call) -> tuple[Expr, Expr]:
     there = call.own_fact(MUTEXES) if call.symbolic else call.published(call.known(1), MUTEXES)
     if isinstance(there, frozenset) and not 0 <= number < max(there):
         raise NotAllowed(rules.NO_MUTEX, f"{call.name} of mutex {number} of a process that has {max(there)}")
-    return queues.process_in(call, 1), call.cell(call.internal("armci", "mutex", number, name=f"mutex {number}"), 8)
+    return queues.process_in(call, 1), call.own_cell("armci", "mutex", number, name=f"mutex {number}")
 
 
 @FUNCTIONS.does("void ARMCI_Lock(int mutex, int proc)")
@@ -157,7 +157,7 @@ def _held(steps: Steps, process: Expr, holds: bool) -> bool:
 
 def _counter(call: Call, sender: int) -> Expr:
     """The cell that counts, with the receiver, the notifications of ``sender`` that have not been waited for."""
-    return call.cell(call.internal("armci", "notified", sender, name=f"notification by {sender}"), 8)
+    return call.own_cell("armci", "notified", sender, name=f"notification by {sender}")
 
 
 @FUNCTIONS.does("int armci_notify(int proc)")

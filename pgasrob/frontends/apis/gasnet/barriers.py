@@ -114,7 +114,7 @@ def _result(steps: Steps) -> Expr:
 def _cell(call: Call, parity: int) -> Expr:
     """The cell with the name of a rank's barrier: one for even and one for odd barriers. A rank that writes the name of
     the next barrier but one knows that all have read this one."""
-    return call.cell(call.internal("gasnet", "name", parity, name=f"gasnet_barrier_name_{parity}"), 8)
+    return call.own_cell("gasnet", "name", parity, name=f"gasnet_barrier_name_{parity}")
 
 
 @FUNCTIONS.does("void gasnet_barrier_notify(int id, int flags)")

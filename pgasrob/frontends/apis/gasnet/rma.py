@@ -146,7 +146,7 @@ VALGET = "gasnet.valget"
 
 def _landing(call: Call, number: int) -> Expr:
     """The cell here that a value with a handle arrives in."""
-    return call.cell(call.internal("gasnet", "value", number, name=f"value_{number}"), 8)
+    return call.own_cell("gasnet", "value", number, name=f"value_{number}")
 
 
 @FUNCTIONS.does("gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void *src, size_t bytes)")

@@ -188,7 +188,7 @@ def _contribution(steps: Steps, which: Group, member: int, parity: int, index: i
 def _contributed(call: Call, which: Group, parity: int, index: int) -> Expr:
     key = (*which.key[1:], "contribution", parity, index)
     name = "_".join(map(str, (which.key[0], *key)))
-    return call.cell(call.internal(str(which.key[0]), *key, name=name), 8)
+    return call.own_cell(str(which.key[0]), *key, name=name)
 
 
 # Passive communication: two-sided, the receiver takes what comes

@@ -106,7 +106,7 @@ def slot(call: Call, number: int, notification: int) -> Expr:
     if not 0 <= notification < NOTIFICATIONS:
         raise NotAllowed(rules.NOTIFICATION_NUMBER, f"{call.name} with notification {notification:,}")
     name = f"notification {notification}{f' of segment {number}' * (number != 0)}"
-    return call.cell(call.internal("gaspi.notification", number, notification, name=name), 8)
+    return call.own_cell("gaspi.notification", number, notification, name=name)
 
 
 # Queues

@@ -76,7 +76,7 @@ class Window:
     def cell(self, call: Call, what: str, *key: int) -> Expr:
         """A cell of the window's own on every node."""
         name = "_".join(map(str, (self.name, what, *key)))
-        return call.cell(call.internal("mpi", what, *self.id, "of", *key, name=name), 8)
+        return call.own_cell("mpi", what, *self.id, "of", *key, name=name)
 
     # What a rank has used: queues as (target, request or -1)
 
