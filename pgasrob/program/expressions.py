@@ -463,11 +463,15 @@ def faults_inside(expr: Expr) -> bool:
     return may_fault(expr) or any(map(faults_inside, operands_of(expr)))
 
 
+NO_REGISTERS: frozenset[int] = frozenset()
+
+
 def registers_of(expr: Expr) -> frozenset[int]:
     """The indexes of the registers that ``expr`` mentions."""
     if isinstance(expr, Register):
         return frozenset((expr.index,))
-    return frozenset[int]().union(*map(registers_of, operands_of(expr)))
+    operands = operands_of(expr)
+    return NO_REGISTERS.union(*map(registers_of, operands)) if operands else NO_REGISTERS
 
 
 def render(expr: Expr, level: int = 0) -> str:

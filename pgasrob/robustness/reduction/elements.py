@@ -182,6 +182,9 @@ class _Families:
 
     def kept(self, worthwhile: int) -> dict[Site, list[int]]:
         """For each site of which rounds are left out those that are kept, in the order of the rounds."""
+        most = max(worthwhile, self._instance.nodes)
+        if all(site.rounds <= most for site in self._sites):
+            return {}
         fixed = self._fixed()
         members: dict[Site | _Group, list[Site]] = {}
         for site in self._sites:
@@ -197,7 +200,7 @@ class _Families:
             for first, end in pairwise(borders):
                 alike = end - first
                 is_fixed = any(low <= first and end - 1 <= high for low, high in fixed_here)
-                if alike > max(worthwhile, self._instance.nodes) and not is_fixed:
+                if alike > most and not is_fixed:
                     left_out.append((first + self._instance.nodes, end))
                     self.alike += alike
                     self.left += self._instance.nodes
