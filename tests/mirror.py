@@ -474,6 +474,9 @@ THROUGH: dict[str, str] = {
     "robustness/test_shrink.py": """
         robustness.marking robustness.needed_commands
     """,
+    "robustness/test_strict_waits.py": """
+        frontends.apis.mpi.matching render.strict_waits_json
+    """,
     "robustness/test_traces_agree.py": """
         robustness.native_traces
     """,

@@ -722,6 +722,9 @@ SLOW: dict[str, str] = {
     "robustness/test_spin.py": """
         barriers integers_of_all_types_and_doubles random_programs/2 readings/3 rules/4 the_corpus/8
     """,
+    "robustness/test_strict_waits.py": """
+        programs_that_do_not/3 programs_that_rest_on_calls_that_do_not_wait/3 random_programs/40
+    """,
     "robustness/test_trace_parts.py": """
         above_the_subtrees_every_command_is_tried the_answer_of_the_parts_is_that_of_the_whole
         the_parts_have_every_trace_once

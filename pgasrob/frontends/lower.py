@@ -135,6 +135,14 @@ class CProgram(Displayed):
                 return replace(self, compiled=compiled, lowered={(nodes, "none"): program}, _fitting=None)
         return None
 
+    def strict(self, nodes: int) -> CProgram:
+        """The same program on ``nodes`` nodes, in which calls wait wherever they may. Raises
+        :class:`pgasrob.diagnostics.SourceError` for what cannot be lowered so."""
+        from pgasrob.frontends.c.driver import lower
+
+        compiled = replace(self.compiled, strict=True)
+        return replace(self, compiled=compiled, lowered={(nodes, "none"): lower(compiled, nodes)}, _fitting=None)
+
     @property
     def default_count(self) -> int:
         """The number of nodes where none is asked for: the program's own count; else 2, or, where the program leaves at

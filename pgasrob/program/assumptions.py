@@ -94,6 +94,8 @@ class Kind(Enum):
         "what is stored in windows of {names} all see behind a barrier, also without MPI_Win_sync (MPI-4.1, 12.2.3)")
     BUFFERED_SENDS = ("buffered-sends", "construct", True,
         "messages are copied when {names} {is|are} called, and the sender goes on")
+    NOT_SYNCHRONISING = ("not-synchronising", "construct", False,
+        "no rank waits in {names} for more than what is brought to it, though it may")
     BOUNDED_LEAD = ("bounded-lead", "construct", False,
         "no rank makes {names} more than 4 times before one that gets what it gives comes to the first")
     QUEUE_ROOM = ("queue-room", "construct", False,

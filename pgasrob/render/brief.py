@@ -14,6 +14,7 @@ from pgasrob.render import count_note_json, english, every_count_text, synchroni
 from pgasrob.render.errors import in_one_line
 from pgasrob.render.one_race_text import sentence
 from pgasrob.render.source_places import located
+from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.synchronised_json import HARMLESS, NOT_ROBUST, is_harmless, left_open, line_of
 from pgasrob.render.verdict_json import RaceResult, Result
 
@@ -93,12 +94,13 @@ def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
             yield f"{located(result['file'], event['line'], event['column'])}: {severity}: {assertion}"
     if run := result["deadlock_run"]:
         where = every_count_text.where(result, run) or where
-        for rank in words.stuck(run["standing"])[:1]:
+        waits = result.get("deadlock_by", [])
+        for rank in words.stuck(run["standing"], waits)[:1]:
             at = words.stuck_at(rank)
             severity = synchronised_text.severity(result, "progress")
             standing = visible(words.standing(rank, run["standing"]))
             place = located(result["file"], at["line"], at["column"])
-            yield f"{place}: {severity}: deadlock{where}: rank {rank['rank']} {standing}"
+            yield f"{place}: {severity}: deadlock{where}{stuck_because(waits)}: rank {rank['rank']} {standing}"
 
 
 def _of_races(result: Result, where: str) -> Iterator[str]:

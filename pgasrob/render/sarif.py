@@ -26,6 +26,7 @@ from pgasrob.render.one_race_text import phrases, sentence
 from pgasrob.render.races_json import is_about_races
 from pgasrob.render.run_json import Fault, NextCommand, Witness
 from pgasrob.render.shared_json import Error
+from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.synchronised_json import ConsequentialRace, left_open
 from pgasrob.render.synchronised_text import because, illegal_call, races_left, severity, severity_of_violation
 from pgasrob.render.verdict_json import Fix, RaceResult, Result
@@ -345,10 +346,16 @@ def _failing_assertion(result: Result, witness: Witness) -> Object:
 def _deadlock(result: Result, witness: Witness) -> Object:
     """The deadlock at the first rank that is stuck; a warning where that does not count."""
     standing = witness["standing"]
-    stuck = words.stuck(standing)
+    waits = result.get("deadlock_by", [])
+    stuck = words.stuck(standing, waits)
     sentences = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
     places = [_point(result, witness, words.stuck_at(each)) for each in stuck]
-    text = " ".join([f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}.", *sentences])
+    text = " ".join(
+        [
+            f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}{stuck_because(waits)}.",
+            *sentences,
+        ]
+    )
     commands = " ".join(words.stuck_at(each)["command"] for each in stuck)
     found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
     found["relatedLocations"] = _related(places, sentences)

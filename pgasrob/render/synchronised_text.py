@@ -12,6 +12,7 @@ from pgasrob.render.illegal_calls_json import IllegalCall
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.one_race_text import sentence as race_sentence
 from pgasrob.render.run_json import Witness
+from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.synchronised_json import (
     HARMLESS,
     NO_MATTER,
@@ -114,8 +115,9 @@ def deadlock(result: Result) -> str:
     run = result["deadlock_run"]
     sc = "run" if result["verdict"] == "robust" else "SC run"
     which = f"every {sc}" if result.get("always_stuck") else f"{'a' if sc == 'run' else 'an'} {sc}"
-    ends = f"{which} ends in a deadlock{_where(result, run)}"
-    for rank in words.stuck(run["standing"])[:1] if run else ():
+    waits = result.get("deadlock_by", [])
+    ends = f"{which} ends in a deadlock{_where(result, run)}{stuck_because(waits)}"
+    for rank in words.stuck(run["standing"], waits)[:1] if run else ():
         command = words.stuck_at(rank)
         how = "spins for ever" if rank.get("loop") else "waits"
         return f"{ends}: rank {rank['rank']} {how} in line {command['line']} ({visible(command['command'])})"

@@ -38,6 +38,7 @@ from pgasrob.render.shared_json import (
     unicode_name,
 )
 from pgasrob.render.store_buffers_text import OnTso, on_tso_to_json
+from pgasrob.render.strict_waits_json import StrictWait, strict_waits_to_json
 from pgasrob.render.synchronised_json import (
     Consequences,
     Synchronised,
@@ -120,6 +121,8 @@ class Result(TypedDict):
     the deadlock that is shown: some rank goes round a loop for ever ("spins"), or all that have not ended wait
     ("blocked").
 
+    ``deadlock_by``: the calls at which ranks wait in the deadlock that is shown, and need not by their specification;
+    left out where it is one whatever calls do that may wait.
     ``always_stuck``: it is known that every SC run ends in a deadlock.
     ``legal``: whether all calls are allowed where SC runs come to them; ``illegal_calls``: those that are not, one for
     each rule and place, in the order of the source.
@@ -153,6 +156,7 @@ class Result(TypedDict):
     deadlock: bool | Literal["unknown"] | None
     always_stuck: NotRequired[bool]
     deadlock_kind: NotRequired[Literal["blocked", "spins"] | None]
+    deadlock_by: NotRequired[list[StrictWait]]
     legal: NotRequired[Legal | None]
     illegal_calls: NotRequired[list[IllegalCall]]
     faults: NotRequired[Literal["none", "unknown"] | None]
@@ -286,13 +290,12 @@ def to_json(verdict: library.Verdict) -> Result:
     if verdict.on_tso:
         found["on_tso"] = on_tso_to_json(verdict.on_tso)
     if verdict.hardware:
-        found["hardware"] = [
-            each
-            for each in hardware_to_json(verdict.hardware)
-            if not (verdict.on_tso and each["difference"] == Difference.STORE_BUFFER.value)
-        ]
+        known = {Difference.STORE_BUFFER.value} if verdict.on_tso else set()
+        found["hardware"] = [each for each in hardware_to_json(verdict.hardware) if each["difference"] not in known]
     elif verdict.verdict == "robust" and verdict.communicates and verdict.engine != RECORDED:
         found["hardware"] = None
+    if verdict.strict_waits:
+        found["deadlock_by"] = strict_waits_to_json(verdict.strict_waits, deadlock_run)
     if verdict.one_block:
         found["one_block"] = True
     found["synchronised"] = synchronised_to_json(verdict)

@@ -26,6 +26,7 @@ from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, par
 from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Event, Fault, Standing, Witness
 from pgasrob.render.run_table import MARK, table
+from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.verdict_json import Result
 from pgasrob.robustness.reasons import InternalError, NothingChecked
 from pgasrob.robustness.verdict import RECORDED
@@ -173,7 +174,8 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         why = ": ranks stand before barriers, or other collective calls, that do not match"
         why = why if words.mismatch(result["deadlock_run"]) else ""
         where = every_count_text.where(result, result["deadlock_run"]) if result["deadlock_run"] else ""
-        yield f"There is a deadlock{where}, already in an SC run (below){why}.", "bad"
+        by = stuck_because(result.get("deadlock_by", []))
+        yield f"There is a deadlock{where}{by}, already in an SC run (below){why}.", "bad"
     if every_count_text.is_about_all(result):
         yield from every_count_text.facts(result)
     yield from synchronised_text.beside_robustness(result)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pgasrob.render.effect_json import EffectPlace, EffectValue
     from pgasrob.render.run_json import Address, Edge, Event, Fault, NextCommand, RegisterChange, Standing, Witness
     from pgasrob.render.shared_json import Alike
+    from pgasrob.render.strict_waits_json import StrictWait
     from pgasrob.render.verdict_json import Result
 
 STEPS = ("popa", "popd", "popb", "popc")
@@ -303,12 +304,19 @@ def standing(rank: Standing, all_ranks: list[Standing]) -> str:
     return "stands before " + " or ".join(f"{each['command']} ({_waiting(each, all_ranks)})" for each in rank["next"])
 
 
-def stuck(standing: list[Standing]) -> list[Standing]:
-    """The ranks that have not ended: those that spin, then those that wait, then those that an assume stops. A deadlock
-    is reported at the first."""
+def stuck(standing: list[Standing], waits: Sequence[StrictWait] = ()) -> list[Standing]:
+    """The ranks that have not ended: those at one of the ``waits``, those that spin, then those that wait, then those
+    that an assume stops. A deadlock is reported at the first."""
     waiting = [each for each in standing if each["next"]]
     stopped = {each["rank"] for each in waiting if all(command["event"] == "assume" for command in each["next"])}
-    return sorted(waiting, key=lambda each: (not each.get("loop"), each["rank"] in stopped))
+    return sorted(
+        waiting,
+        key=lambda each: (not _is_among(stuck_at(each), waits), not each.get("loop"), each["rank"] in stopped),
+    )
+
+
+def _is_among(command: NextCommand, waits: Sequence[StrictWait]) -> bool:
+    return any(command["line"] == each["line"] and command["command"].startswith(each["call"]) for each in waits)
 
 
 def stuck_at(rank: Standing) -> NextCommand:

@@ -224,6 +224,16 @@ class RacesOnCounts(
         return cls(f": on {on} none does, and -n asks about others")
 
 
+class WaitingLeft(
+    Reason,
+    code="waiting-left",
+    sentence="not all runs were looked at in which calls wait for other ranks that may do so: {because}",
+):
+    """No run gets stuck in which calls wait for no more than they have to; where they wait for more that is open."""
+
+    because: Reason
+
+
 class NothingChecked(Reason, code="nothing-checked", sentence="nothing was checked: {why}"):
     """No rank comes to any of the calls by which ranks communicate."""
 

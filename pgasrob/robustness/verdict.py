@@ -287,7 +287,8 @@ class Verdict(Result):
     count where the answer is bad (:mod:`~pgasrob.robustness.synchronisation`). ``races``: whether how SC runs end
     depends on races, where that was asked. ``count_note``: why the program is not
     meant for this number of nodes, or that it was chosen. ``by_display``: it is about the program whose commands tell
-    what it shows (:mod:`~pgasrob.robustness.telling`).
+    what it shows (:mod:`~pgasrob.robustness.telling`). ``strict_waits``: the deadlock that is shown is one in
+    which calls wait for others that may do so and need not, in these lines (:mod:`~pgasrob.robustness.strict_waits`).
     """
 
     file: str
@@ -323,6 +324,7 @@ class Verdict(Result):
     races: RaceConsequences | None = None
     count_note: CountNote | None = None
     by_display: bool = False
+    strict_waits: Assumption | None = None
 
     @property
     def harmless(self) -> bool:

@@ -88,7 +88,7 @@ def test_calls_from_two_places_and_turns_of_a_goto_are_different_pieces() -> Non
     ("name", "call", "rows"),
     [
         ("context_barrier", "shmem_barrier_all", 1),
-        ("request_test_put", "MPI_Send", 1),
+        ("send_after_put", "MPI_Send", 1),
         ("send_after_put", "MPI_Recv", 1),
     ],
 )

@@ -58,6 +58,16 @@ class Group:
 # wait for each other only in calls of one name. Calls that wait for some, or for nobody, are numbered between those.
 
 
+def may_wait(steps: Steps, group: Group, collective: str = "") -> int:
+    """The number of a blocking collective call as of `in_order`. It may wait for all members, and where calls are
+    strict (`Call.strict`) it does."""
+    if len(group.members) > 1 or group.members is EVERYONE:
+        steps.call.rests_on(Kind.NOT_SYNCHRONISING, steps.call.name)
+    if steps.call.strict:
+        barrier(steps, group, collective)
+    return in_order(steps, group, collective)
+
+
 def in_order(steps: Steps, group: Group, collective: str = "") -> int:
     """The number of a collective call that does not wait for all members, since the last barrier: modulo `IN_ORDER`,
     and modulo the slots for messages. ``collective`` is its name, by default that of the call."""
@@ -482,7 +492,7 @@ def gather(
     """The root gets the values of every member, in order; the others go on without waiting. ``lengths``: how many each
     brings, by default as many as the root."""
     call, kind = steps.call, collective or steps.call.name
-    number = in_order(steps, group, f"{kind} to {root}")
+    number = may_wait(steps, group, f"{kind} to {root}")
     if call.rank != root:
         send(steps, channel(group, call.rank, root, kind, len(values)), values, number, collective=True, group=group)
         return None
@@ -500,7 +510,7 @@ def scatter(steps: Steps, group: Group, root: int, count: int, values: Callable[
     """Every member gets the ``count`` values that the root has for it: ``values`` gives those by place in the group,
     and is called at the root only."""
     call = steps.call
-    number = in_order(steps, group, f"{call.name} from {root}")
+    number = may_wait(steps, group, f"{call.name} from {root}")
     if call.rank != root:
         way = channel(group, root, call.rank, call.name, count)
         return receive(steps, way, count, None, number, collective=True, group=group)
@@ -520,7 +530,7 @@ def from_lower(steps: Steps, group: Group, values: Sequence[Expr]) -> list[list[
     """The values of the members before this one, in order, as in a scan. Nobody waits for a later member."""
     call, place = steps.call, group.place(steps.call.rank)
     key = (call.name, len(values))
-    number = in_order(steps, group, f"{key[0]} of {key[1]}")
+    number = may_wait(steps, group, f"{key[0]} of {key[1]}")
     for member in group.members[place + 1 :]:
         send(steps, channel(group, call.rank, member, *key), values, number, collective=True, group=group)
     return [

@@ -294,6 +294,10 @@ class Call(Protocol):
         an `Address.owner` may be followed: a load or store through them is one event on the owner's cells. The verdict
         rests on it, and names the call, or ``about``."""
 
+    @property
+    def strict(self) -> bool:
+        """Whether calls wait for others wherever their specification allows it, and not only where it demands that."""
+
     # Marks, which say more of a call than its commands do
 
     @property

@@ -43,6 +43,7 @@ class MachineCall:
         self.machine = machine
         self.call = call
         self.name = name
+        self.strict = machine.world.program.strict
         self.arguments: tuple[Value, ...] = tuple(machine.position.frame.slots[slot] for slot in call.arguments)
         self.types = call.types
         self.texts = call.texts
@@ -545,8 +546,6 @@ class MachineCall:
     def neighbours(self, about: str = "", *, of: int | None = None) -> range:
         self.machine.position.rests_on_memory(about or self.name)
         return self.machine.world.neighbours(self.rank if of is None else of)
-
-    # Marks for race detection
 
     @property
     def marked(self) -> bool:

@@ -33,7 +33,8 @@ MANY = 100
 class Compiled:
     """The code of a program named ``name``, the APIs that it calls in their ``dialects``, and what it is lowered with:
     the functions that are assumed to be ``pure``, which ranks share memory, the ``arguments`` that it is started with,
-    None where nobody gave any, and whether its commands tell what it shows. What is found of functions is kept for all
+    None where nobody gave any, whether its commands tell what it shows, and whether its calls are ``strict`` (as of
+    :class:`~pgasrob.frontends.apis.interface.Call`). What is found of functions is kept for all
     numbers of nodes that the program is lowered for."""
 
     unit: Unit
@@ -44,6 +45,7 @@ class Compiled:
     shared_memory: str = NO_SHARED_MEMORY
     arguments: tuple[str, ...] | None = None
     tells: bool = False
+    strict: bool = False
     _handlers: dict[str, Handler | None] = field(default_factory=dict, init=False, repr=False)
     _live: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False)
     _looked: dict[str, Looked] = field(default_factory=dict, init=False, repr=False)
@@ -56,7 +58,7 @@ class Compiled:
     def __reduce__(self) -> tuple[Any, ...]:
         # Loops that are translated to Python cannot be pickled; they are found again.
         given = self.unit, self.apis, self.name, self.dialects, self.pure, self.shared_memory
-        return Compiled, (*given, self.arguments, self.tells)
+        return Compiled, (*given, self.arguments, self.tells, self.strict)
 
     @property
     def given_arguments(self) -> tuple[str, ...]:

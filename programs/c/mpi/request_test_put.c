@@ -23,8 +23,7 @@ int main(int argc, char **argv)
     MPI_Rput(&item, 1, MPI_INT, peer, 0, 1, MPI_INT, win, &request);
     while (!done)
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    MPI_Send(&item, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);
-    MPI_Recv(&got, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&item, 1, MPI_INT, peer, 0, &got, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     printf("%d: %d of %d\n", rank, shared[0], size);
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);

@@ -47,6 +47,7 @@ class RecordedCall:
     """A call: cells are four bytes unless it says otherwise, and are named after their object."""
 
     span: Span = NOWHERE
+    strict = False
 
     def __init__(
         self,

@@ -215,7 +215,8 @@ def test_nonblocking_sends_never_block() -> None:
 def test_a_synchronous_send_waits_until_it_has_been_received(send: str, waits: bool) -> None:
     both = f"""MPI_{send}(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
     MPI_Recv(&y, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"""
-    assert checked(MPI, both, 2).deadlock is waits
+    verdict = checked(MPI, both, 2)
+    assert (verdict.deadlock is True and verdict.strict_waits is None) is waits
     # What the receiver has done before is seen by whoever has sent to it.
     body = f"""if (rank == 0) {{
         MPI_{send}(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
@@ -302,9 +303,8 @@ def test_what_is_used_in_turn_begins_anew_at_barriers(seed: int) -> None:
     """No message is taken for another, whoever is ahead, and there is room for each."""
     body = in_turn(seed)
     verdict = checked(MPI, body, 2 + seed % 2)
-    assert (verdict.errors, verdict.verdict, verdict.deadlock, verdict.assertions) == ((), "robust", False, "hold"), (
-        body
-    )
+    assert (verdict.errors, verdict.verdict, verdict.assertions) == ((), "robust", "hold"), body
+    assert verdict.deadlock is False or verdict.strict_waits is not None, body
 
 
 DISPATCHER = """

@@ -86,12 +86,12 @@ def _channel(call: Call, sender: int, receiver: int) -> Group:
 
 @FUNCTIONS.does("void armci_msg_snd(int tag, void *data, int bytes, int to)")
 def send(call: Call, steps: Steps) -> None:
-    call.rests_on(Kind.BUFFERED_SENDS, call.name)
+    call.rests_on(Kind.NOT_SYNCHRONISING if call.strict else Kind.BUFFERED_SENDS, call.name)
     receiver, size = call.known(3), call.known(2)
     key = _sizes(call, call.rank, receiver)
     call.publish(key, tuple(sorted({*_sent(call, call.rank, key), size})))
     values = loaded(steps, message_cells(call, "armci", "broadcast", target(call, 1), size), "message")
-    flags.send(steps, _channel(call, call.rank, receiver), values)
+    flags.send(steps, _channel(call, call.rank, receiver), values, until_received=call.strict)
 
 
 @FUNCTIONS.does("void armci_msg_rcv(int tag, void *data, int room, int *bytes, int from)")

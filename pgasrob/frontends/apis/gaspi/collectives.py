@@ -206,9 +206,9 @@ def _message(call: Call) -> list[Expr]:
 def passive_send(call: Call) -> Sequence[Outcome]:
     """The data have been read when it returns; that they have been received is not promised."""
     steps, receiver = Steps(call), call.known(2)
-    call.rests_on(Kind.BUFFERED_SENDS, call.name)
+    call.rests_on(Kind.NOT_SYNCHRONISING if call.strict else Kind.BUFFERED_SENDS, call.name)
     values = loaded(steps, _message(call), "message")
-    flags.send(steps, flags.channel(_everyone(call), call.rank, receiver), values)
+    flags.send(steps, flags.channel(_everyone(call), call.rank, receiver), values, until_received=call.strict)
     return timed(call, 4, steps.outcome(SUCCESS))
 
 

@@ -34,7 +34,7 @@ def bcast(call: Call, steps: Steps) -> None:
     group, root = root_of(call, 3, 4)
     count, type = bounded(call, 1), datatype(call, 2)
     key, places = (call.name, count * type.count), wholes(call, 0, count, type)
-    number = flags.in_order(steps, group, f"{key[0]} of {key[1]} from {root}")
+    number = flags.may_wait(steps, group, f"{key[0]} of {key[1]} from {root}")
     if call.rank == root:
         values = [value_at(steps, *each) for each in places]
         answers = flags.Answers(steps, group, values, True)

@@ -6,7 +6,7 @@ Opening, closing and views are collective, and none of the collective calls wait
 from __future__ import annotations
 
 from pgasrob.frontends.apis.call_steps import Steps
-from pgasrob.frontends.apis.flags import in_order
+from pgasrob.frontends.apis.flags import may_wait
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.datatypes import datatype
@@ -30,7 +30,7 @@ _WRITTEN = "const void *buf, int count, MPI_Datatype datatype, MPI_Status *statu
 def file_open(call: Call, steps: Steps) -> None:
     read_texts(call, 1)
     group = communicator(call, 0)
-    in_order(steps, group)
+    may_wait(steps, group)
     call.outside(Outside((ANY_FILE,), writes=True))
     steps.store(pointer(call, 4), Handle("file", (group.key, group.members)), FILE)
 
@@ -41,7 +41,7 @@ def file_close(call: Call, steps: Steps) -> None:
     file = call.load(place, FILE)
     if not isinstance(file, Handle):
         call.fail(f"{call.name} of a file that is not known here", "open it before")
-    in_order(steps, group_of(*file.data))
+    may_wait(steps, group_of(*file.data))
     call.outside(Outside((ANY_FILE,), writes=True))
     steps.store(place, NULL, FILE)
 
@@ -54,7 +54,7 @@ def file_close(call: Call, steps: Steps) -> None:
     File_seek_shared(MPI_File file, MPI_Offset offset, int whence)
 """)
 def file_change(call: Call, steps: Steps) -> None:
-    in_order(steps, group_of(*handle(call, 0, "file").data))
+    may_wait(steps, group_of(*handle(call, 0, "file").data))
     call.rests_on(Kind.NO_EFFECT, call.name)
     call.outside(Outside((ANY_FILE,), writes=True))
 
@@ -104,7 +104,7 @@ def _begun(steps: Steps) -> int:
     call = steps.call
     group = group_of(*handle(call, 0, "file").data)
     if call.name.endswith(("_all", "_ordered")):
-        in_order(steps, group)
+        may_wait(steps, group)
     return 2 if "_at" in call.name else 1
 
 

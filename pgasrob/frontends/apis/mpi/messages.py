@@ -14,6 +14,7 @@ from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, channel
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
+from pgasrob.frontends.apis.mpi import matching
 from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, outside, places, pointer, split
@@ -28,6 +29,8 @@ from pgasrob.program.commands import Assume
 from pgasrob.program.expressions import Binary, Const, Expr
 
 _SENT = "const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"
+_SENDRECV = -2
+"""The number of the send in MPI_Sendrecv."""
 _RECEIVED = "void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm"
 
 
@@ -52,7 +55,7 @@ def store_in_buffer(
 @calls(f"Send({_SENT}); Bsend({_SENT}); Ssend({_SENT}); Rsend({_SENT})")
 def send(call: Call) -> list[Outcome]:
     def go(steps: Steps, values: Mapping[int, int | Expr]) -> None:
-        _send(steps, 0, values[3], until_received=call.name == "MPI_Ssend")
+        _send(steps, 0, values[3])
 
     return split(call, {3: places(communicator(call, 5))}, go)
 
@@ -60,18 +63,24 @@ def send(call: Call) -> list[Outcome]:
 @calls(f"Isend({_SENT}, MPI_Request *request)")
 def isend(call: Call) -> list[Outcome]:
     def go(steps: Steps, values: Mapping[int, int | Expr]) -> None:
-        _send(steps, 0, values[3])
-        steps.store(pointer(call, 6), Handle("request", ("send", pending(steps, "send"))), REQUEST)
+        number = pending(steps, "send")
+        way = _send(steps, 0, values[3], number=number)
+        strict = (way.key, way.members) if call.strict and way is not None else ()
+        steps.store(pointer(call, 6), Handle("request", ("send", number, *strict)), REQUEST)
 
     return split(call, {3: places(communicator(call, 5))}, go)
 
 
-def _send(steps: Steps, first: int, place: int | Expr, comm: int = 5, *, until_received: bool = False) -> None:
-    """Send to rank ``place`` with the buffer, count, type and tag that are among the arguments from ``first`` on."""
+def _send(
+    steps: Steps, first: int, place: int | Expr, comm: int = 5, number: int = matching.NOBODY_WAITS
+) -> Group | None:
+    """Send to rank ``place`` with the buffer, count, type and tag that are among the arguments from ``first`` on; the
+    channel, if the place is one. A send that may end later (MPI_Isend, MPI_Sendrecv) has a ``number``, and does not
+    wait here."""
     call = steps.call
     group = communicator(call, comm)
     if place == PROC_NULL:
-        return
+        return None
     if not isinstance(place, int):
         call.number_needed(f"{call.name} to a rank that is computed")
     check_rank(call, group, place)
@@ -83,7 +92,13 @@ def _send(steps: Steps, first: int, place: int | Expr, comm: int = 5, *, until_r
     way = channel(group, call.rank, receiver, "tag", tag)
     _publish_one(call, way.name("lengths"), len(values))
     _publish_one(call, way.name("sizes"), bounded(call, first + 1) * datatype(call, first + 2).size(call))
-    flags.send(steps, way, values, until_received=until_received)
+    waits, ends = matching.waits(call, way), call.name not in ("MPI_Isend", "MPI_Sendrecv")
+    apart = matching.counted(call, way)
+    matching.send_begins(steps, way, number)
+    flags.send(steps, way, values, until_received=waits and ends and not apart)
+    if waits and ends:
+        matching.send_ends(steps, way, number)
+    return way
 
 
 def _publish_one(call: Call, key: str, number: int) -> None:
@@ -127,6 +142,7 @@ def _received(call: Call, steps: Steps, first: int, source: int, comm: int, stat
         return steps.outcome(SUCCESS)
     way = _way(call, communicator(call, comm), source, tag, count * type.count)
     store_in_buffer(steps, first, count, type, flags.receive(steps, way, count * type.count))
+    matching.receive_begins(steps, way)
     store_status(steps, call.pointer(status), source, tag, count * type.size(call))
     return steps.outcome(SUCCESS)
 
@@ -144,6 +160,8 @@ def irecv(call: Call, steps: Steps) -> None:
     buffer = pointer(call, 0)
     if not isinstance(buffer.offset, int):
         call.fail("MPI_Irecv into an element that is not known here", "receive into a variable of its own")
+    matching.begins_early(call, way)
+    matching.receive_begins(steps, way)
     slot = flags.next_message(steps, way)
     pending(steps, "receive", way.key, slot)
     request = receive_request(way, slot, tag, source, buffer, type, count)
@@ -157,8 +175,12 @@ def irecv(call: Call, steps: Steps) -> None:
 def sendrecv(call: Call) -> list[Outcome]:
     outcomes = []
     for steps, source in _sources(call, 8, 10):
-        _send(steps, 0, call.known(3), 10)
-        outcomes.append(_received(call, steps, 5, source, 10, 11))
+        way = _send(steps, 0, call.known(3), 10, _SENDRECV)
+        outcome = _received(call, steps, 5, source, 10, 11)
+        if call.strict and way is not None:
+            matching.send_ends(steps, way, _SENDRECV)
+            outcome = steps.outcome(SUCCESS)
+        outcomes.append(outcome)
     return outcomes
 
 

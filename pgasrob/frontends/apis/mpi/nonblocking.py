@@ -14,11 +14,12 @@ from pgasrob.frontends.apis.mpi.datatypes import datatype
 from pgasrob.frontends.apis.mpi.handles import communicator, pointer
 from pgasrob.frontends.apis.mpi.header import REQUEST, does
 from pgasrob.frontends.apis.mpi.messages import buffer_values
-from pgasrob.frontends.apis.mpi.pending_collectives import Pending, cells_of, width_of
+from pgasrob.frontends.apis.mpi.pending_collectives import Pending, begun, cells_of, width_of
 from pgasrob.frontends.apis.mpi.requests import pending
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.values import Address, Handle
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr
 
 
@@ -26,9 +27,7 @@ from pgasrob.program.expressions import Expr
 def ibarrier(call: Call, steps: Steps) -> None:
     group = communicator(call, 0)
     flags.in_order(steps, group)
-    phase = split_barriers.begin(steps, group, call.name)
-    pending(steps, "barrier", group.key, phase)
-    steps.store(pointer(call, 1), Handle("request", ("barrier", group.key, group.members, phase)), REQUEST)
+    _waits_for_all(steps, group, call.name)
 
 
 @does("Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)")
@@ -44,7 +43,7 @@ def ibcast(call: Call, steps: Steps) -> None:
     for member in group.members:
         if member != root:
             flags.send(steps, channel(group, root, member, name), values, number, collective=True)
-    _given(steps)
+    _given(steps, group, name)
 
 
 _REDUCED = "const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op"
@@ -61,7 +60,7 @@ def ireduce(call: Call, steps: Steps) -> None:
         return
     number = flags.in_order(steps, group, name)
     flags.send(steps, channel(group, call.rank, root, name), own, number, collective=True)
-    _given(steps)
+    _given(steps, group, name)
 
 
 @does(f"Iallreduce({_REDUCED}, MPI_Comm comm, MPI_Request *request)")
@@ -86,8 +85,21 @@ def iallgather(call: Call, steps: Steps) -> None:
 # What a rank gives, and what it waits for
 
 
-def _given(steps: Steps) -> None:
-    """The call has given what it has to, and nothing more is to come."""
+def _waits_for_all(steps: Steps, group: Group, name: str) -> None:
+    """The request is complete when all have begun."""
+    phase = split_barriers.begin(steps, group, name)
+    pending(steps, "barrier", (*group.key, name), phase)
+    request = Handle("request", ("barrier", group.key, group.members, phase, name))
+    steps.store(_request(steps.call), request, REQUEST)
+
+
+def _given(steps: Steps, group: Group, name: str) -> None:
+    """The call has given what it has to, and nothing more is to come; the end may wait all the same until all have
+    begun (`Call.strict`)."""
+    steps.call.rests_on(Kind.NOT_SYNCHRONISING, steps.call.name)
+    if steps.call.strict:
+        _waits_for_all(steps, group, begun(name))
+        return
     steps.store(_request(steps.call), Handle("request", ("send", pending(steps, "send"))), REQUEST)
 
 
@@ -121,7 +133,10 @@ def _receives(steps: Steps, what: Pending, own: Sequence[Expr] = ()) -> None:
         flags.send(steps, channel(what.group, me, me, what.name), own, number, collective=True)
     ways = (channel(what.group, giver, me, what.name) for giver in what.givers)
     slots = (flags.next_message(steps, way, collective=True) for way in ways)
-    _begun(steps, replace(what, numbers=(number, *slots)))
+    what = replace(what, numbers=(number, *slots))
+    if steps.call.strict:
+        what = replace(what, begun=(split_barriers.begin(steps, what.group, begun(what.name)),))
+    _begun(steps, what)
 
 
 def _exchanges(steps: Steps, what: Pending, own: Sequence[Expr]) -> None:

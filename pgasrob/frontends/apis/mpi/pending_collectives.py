@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import key_of, ranks
 from pgasrob.frontends.apis.mpi.reductions import LOCATED, folded
 from pgasrob.frontends.c.values import Address, Handle, ObjectId
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Fetch
 from pgasrob.program.expressions import Const, Expr
 
@@ -27,6 +28,7 @@ class Pending:
 
     ``numbers``: of an exchange, to which all give, its phase; else the number of the collective in its order, and the
     slots of the messages of the givers. ``drawn``: which of the values are unknown and drawn by the first member.
+    ``begun``: the phase of the barrier by which it waits besides until all have begun (`Call.strict`), if it does.
     """
 
     group: Group
@@ -39,6 +41,7 @@ class Pending:
     place: Address
     count: int
     type: Datatype
+    begun: tuple[int, ...] = ()
 
     @property
     def id(self) -> tuple[flags.Key, int]:
@@ -51,27 +54,33 @@ class Pending:
         return Handle(
             "request",
             ("collective", self.group.key, self.group.members, self.name, self.operation, self.givers, self.length,
-             self.numbers, self.drawn, self.place.object, self.place.offset, self.count, *self.type.handle().data),
+             self.numbers, self.drawn, self.begun, self.place.object, self.place.offset, self.count,
+             *self.type.handle().data),
         )  # fmt: skip
 
     @staticmethod
     def of(data: Sequence[object]) -> Pending:
         """The collective that a request with these ``data`` completes."""
-        _, key, members, name, operation, givers, length, numbers, drawn, object, offset, count, *type = data
+        _, key, members, name, operation, givers, length, numbers, drawn, begun, *to = data
+        object, offset, count, *type = to
         assert isinstance(key, tuple) and isinstance(members, tuple) and isinstance(givers, tuple)
         assert isinstance(name, str) and isinstance(operation, str) and isinstance(object, ObjectId)
-        assert isinstance(numbers, tuple) and isinstance(drawn, tuple)
+        assert isinstance(numbers, tuple) and isinstance(drawn, tuple) and isinstance(begun, tuple)
         assert isinstance(length, int) and isinstance(offset, int) and isinstance(count, int)
         group, place = Group(key_of(key), ranks(members)), Address(object, offset)
         return Pending(
             group, name, operation, ranks(givers), length, ranks(numbers), ranks(drawn), place, count,
-            datatype_of(type),
+            datatype_of(type), ranks(begun),
         )  # fmt: skip
 
     def brings(self, steps: Steps) -> list[Expr]:
         """Wait for the values, and get them."""
         if len(self.numbers) > 1:
-            return self._combined(steps, self._received(steps))
+            blocks = self._received(steps)
+            for phase in self.begun:
+                steps.call.rests_on(Kind.NOT_SYNCHRONISING, steps.call.name)
+                split_barriers.end(steps, self.group, begun(self.name), phase)
+            return self._combined(steps, blocks)
         (phase,) = self.numbers
         split_barriers.end(steps, self.group, self.name, phase)
         cells = cells_of(steps.call, self.group, self.name, phase, self.length)
@@ -99,6 +108,11 @@ class Pending:
         if self.operation:
             return folded(steps, self.operation, blocks, types)
         return [value for block in blocks for value in block]
+
+
+def begun(name: str) -> str:
+    """The name of the barrier by which a collective of that ``name`` waits until all have begun it."""
+    return f"{name}, begun"
 
 
 def width_of(operation: str) -> int:

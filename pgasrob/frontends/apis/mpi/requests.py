@@ -11,7 +11,7 @@ from itertools import combinations
 from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, receive
 from pgasrob.frontends.apis.interface import Call, Way
-from pgasrob.frontends.apis.mpi import rules
+from pgasrob.frontends.apis.mpi import matching, rules
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, group_of, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls, does
@@ -106,7 +106,10 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     match request.data if request is not None else ():
         case ():
             pass
-        case ("send", int(number)):
+        case ("send", int(number), *way):
+            if way:
+                key, members = way
+                matching.send_ends(steps, group_of(key, members), number)
             _forget(steps, ("send",), 0, number)
         case ("rma", tuple(id), tuple(members), int(target) | str(target), int(own)):
             of = Window(key_of(id), ranks(members))
@@ -114,9 +117,9 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
             with of.marked(steps, "request", rank, request=own):
                 steps.do(WaitLocal(of.queue(steps.call, target, own)))
             _forget(steps, of.id, target, own)
-        case ("barrier", tuple(key), tuple(members), int(phase)):
-            end(steps, group_of(key, members), "MPI_Ibarrier", phase)
-            _forget(steps, ("barrier", *key_of(key)), 0, phase)
+        case ("barrier", tuple(key), tuple(members), int(phase), str(name)):
+            end(steps, group_of(key, members), name, phase)
+            _forget(steps, ("barrier", *key_of(key), name), 0, phase)
         case ("collective", *_) as data:
             _bring(steps, Pending.of(data))
         case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
@@ -268,6 +271,6 @@ def request_free(call: Call, steps: Steps) -> None:
             made = next((each[3] for each in live_requests(steps) if each[:3] == (id, target, own)), None)
             steps.illegal(rules.REQUEST_FREED, f"{call.name} of the request of a one-sided call", made)
             _forget(steps, key_of(id), target, own)
-        case ("send", int(number)):
+        case ("send", int(number), *_):
             _forget(steps, ("send",), 0, number)
     steps.store(address, NULL, REQUEST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
-from pgasrob.frontends.apis.flags import Group, barrier, in_order
+from pgasrob.frontends.apis.flags import Group, barrier, may_wait
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.attributes import copied, copy_attributes
@@ -144,7 +144,7 @@ def comm_split_type(call: Call, steps: Steps) -> None:
     """Split into the ranks that share memory. They keep the order of the parent, whatever the keys are."""
     parent, kind = communicator(call, 0), call.known(1)
     if kind == UNDEFINED:
-        in_order(steps, parent)
+        may_wait(steps, parent)
         steps.store(pointer(call, 4), NULL, COMM)
         return
     together = call.neighbours()
@@ -176,7 +176,7 @@ def made(
 ) -> Handle:
     """The next communicator that is made of ``parent``, by its members, with a ``grid`` if it has one."""
     if steps.call.name != "MPI_Comm_split":  # in which all wait for all
-        in_order(steps, parent)
+        may_wait(steps, parent)
     more = () if grid is None else (grid,)
     return Handle("comm", ((*parent.key[1:], "made", steps.count(parent.name("made")), *key), members, *more))
 

@@ -86,7 +86,7 @@ def broadcast(at: Arguments, steps: Steps) -> int:
     group, root = collective.group, collective.known(3)
     if not 0 <= root < len(group.members):
         call.fail(f"the root of {call.name} is PE {root} of {len(group.members)}", "it counts within the team or set")
-    order = flags.in_order(steps, group, f"{call.name} of {collective.count(2)} from {root}")
+    order = flags.may_wait(steps, group, f"{call.name} of {collective.count(2)} from {root}")
     arrived = call.own_cell("shmem", "broadcast", *group.key[1:], root, order % flags.IN_ORDER, name="shmem_broadcast")
     cells = collective.cells(0, 0, collective.count(2))
     if collective.place != root:

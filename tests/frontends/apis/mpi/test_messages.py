@@ -69,7 +69,7 @@ def test_a_probe_for_a_message_that_never_comes() -> None:
 
 
 def test_an_iprobe_may_miss_what_has_been_sent() -> None:
-    body = f"{SENT} MPI_Barrier(MPI_COMM_WORLD); if (me == 0) {{ MPI_Iprobe(1, 5, MPI_COMM_WORLD, &flag, &st);"
+    body = f"{SENT.replace('MPI_Send', 'MPI_Bsend')} MPI_Barrier(MPI_COMM_WORLD); if (me == 0) {{ MPI_Iprobe(1, 5, MPI_COMM_WORLD, &flag, &st);"
     assert checked(f"{body} assert(flag); MPI_Recv(b, 3, MPI_INT, 1, 5, MPI_COMM_WORLD, &st); }}")[1] == "violated"
 
 
