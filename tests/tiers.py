@@ -224,6 +224,9 @@ SLOW: dict[str, str] = {
     "frontends/c/test_asked.py": """
         one_value_is_branched_by_alike/4 values_that_may_differ_are_not/3
     """,
+    "frontends/c/test_choices.py": """
+        one_expression_has_one_value/3 random_programs_say_what_they_say_of_all_numbers/30
+    """,
     "frontends/c/test_counted_loops.py": """
         a_loop_that_is_too_long_ends_at_once/3
     """,

@@ -205,7 +205,7 @@ def reduced(
     What comes of unknown values is one unknown value for all: the first member draws it, and the others fetch that.
     """
     call, cells = steps.call, [*map(_exchange(steps, group), range(len(own)))]
-    drawn = drawn_in(steps, cells, types, width)
+    drawn = drawn_in(steps, cells, own, types, width)
     first = group.members[0]
     for cell, value, unknown in zip(cells, own, drawn, strict=True):
         if unknown is None or call.rank == first:
@@ -254,13 +254,16 @@ class Answers:
         self.steps.brought = Bringing(self.name, tuple(zip(self.asked, answers, strict=True)), tuple(values))
 
 
-def drawn_in(steps: Steps, cells: Sequence[Expr], types: Sequence[CType], width: int) -> list[Expr | None]:
-    """An unknown value for each cell that may hold one, and for the others of each ``width`` of them."""
-    found = [steps.call.unknown_in([cell], type) for cell, type in zip(cells, types, strict=True)]
+def drawn_in(
+    steps: Steps, cells: Sequence[Expr], own: Sequence[Expr], types: Sequence[CType], width: int
+) -> list[Expr | None]:
+    """An unknown value for each cell that may hold one, and for the others of each ``width`` of them: what comes of
+    this rank's ``own`` values and those of others."""
+    found = [steps.call.unknown_in([cell], type, value) for cell, value, type in zip(cells, own, types, strict=True)]
     for begin in range(0, len(cells), width):
         if width > 1 and any(each is not None for each in found[begin : begin + width]):
             for place in range(begin, begin + width):
-                found[place] = steps.call.unknown_in(cells[begin : begin + width], types[place])
+                found[place] = steps.call.unknown_in(cells[begin : begin + width], types[place], own[place])
     return found
 
 
@@ -270,7 +273,7 @@ def _reduced_by_all(
     """The values ``own`` of all ranks combined, where the number of ranks is not known: a rank fetches the values of
     all in a loop, its own too. Of unknown values it fetches what rank 0 has drawn."""
     call, cells = steps.call, [*map(_exchange(steps, group), range(len(own)))]
-    drawn = drawn_in(steps, cells, types, 1)
+    drawn = drawn_in(steps, cells, own, types, 1)
     for cell, value, unknown in zip(cells, own, drawn, strict=True):
         steps.do(Store(cell, value if unknown is None else unknown))
     _meet(steps, group, collective)

@@ -245,8 +245,8 @@ class Call(Protocol):
     def clock(self, most: int | None = None) -> Value:
         """A time, ``most`` at most, which nothing in the program decides."""
 
-    def unknown_in(self, cells: Sequence[Expr], type: CType) -> Expr | None:
-        """An unknown value of ``type``, if one may be in any of ``cells``."""
+    def unknown_in(self, cells: Sequence[Expr], type: CType, own: Expr | None = None) -> Expr | None:
+        """An unknown value of ``type``, if one may be in any of ``cells``, which comes of its ``own``, too."""
 
     # Across ranks
 

@@ -65,9 +65,8 @@ class Branching:
             disturbed(branch.state)
         if unknown:
             for truth, branch in ((True, yes), (False, no)):
-                vain = self.undecided.is_vain(condition, truth, branch.state)
+                branch.first = self.undecided.commit(condition, truth, free, branch.state)
                 self.undecided.assume(branch.state, condition, truth)
-                branch.first = committed(self.position.span, free, vain)
         # The branch of a condition that holds is written first, so that programs read as their source does.
         self.pending += (no, yes)
         self.writer.close(yes.label, no.label, condition=None if unknown else condition)

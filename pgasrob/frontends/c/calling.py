@@ -14,20 +14,19 @@ from pgasrob.frontends.c.code import CompiledFunction, Unit
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.linking import errors_of
 from pgasrob.frontends.c.machine_parts import Parts
-from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, range_of
+from pgasrob.frontends.c.nondeterminism import RANDOM, Bounds, Leaf, leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Problem, Several
 from pgasrob.frontends.c.registers import registers_in
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Integer, Pointer, Void
-from pgasrob.frontends.c.undecided import committed
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, Unknown, Value, no_pointer
 from pgasrob.frontends.c.writer import LEFT_OPEN, disturbed
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit
 from pgasrob.program.count_note import RankEnd
-from pgasrob.program.expressions import Unary, folded
+from pgasrob.program.expressions import Binary, Unary, folded
 from pgasrob.program.statements import Do
 
 MOST_FRAMES = 500
@@ -174,9 +173,11 @@ class Calling:
         ways = []
         for term, value in self.undecided.each_value(several.expr, several.what):
             state = self.position.state.copy()
-            self.undecided.substitute(state, term, value)
             disturbed(state)
-            first = committed(self.position.span, self.undecided.is_free(term))
+            first = self.undecided.commit(Binary("==", term, value), True, self.undecided.is_free(term), state)
+            self.undecided.substitute(state, term, value)
+            if only_leaves(term) and not isinstance(term, Leaf):
+                state.assumed[term] = Bounds(value.value, value.value)  # it may be computed again
             ways.append(Branch(self.writer.fresh().label, state, first=first))
         self.branching.any_of(ways)
 

@@ -490,9 +490,9 @@ class MachineCall:
         self.rests_on(Kind.UNKNOWN_VALUES, f"{self.name}() ({'from 0 on' if most is None else f'0 to {most}'})")
         return Unknown(self.machine.undecided.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))
 
-    def unknown_in(self, cells: Sequence[Expr], type: CType) -> Expr | None:
+    def unknown_in(self, cells: Sequence[Expr], type: CType, own: Expr | None = None) -> Expr | None:
         places = [place for cell in cells for place in self.machine.world.cells.named_by(cell)]
-        return self.machine.flows.unknown_in(places, range_of(type))
+        return self.machine.flows.unknown_in(places, range_of(type), own)
 
     # Across ranks
 

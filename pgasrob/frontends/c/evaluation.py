@@ -34,7 +34,11 @@ class Evaluation:
         """``value`` in a register when it is a large expression, or one that may fault."""
         if not isinstance(value, Unknown) or isinstance(value.expr, Register):
             return value
-        expr = value.expr
+        expr = self.undecided.with_known(value.expr)
+        if expr is not value.expr:
+            value = arithmetic.value_of(expr)
+        if isinstance(expr, Register | Const):
+            return value
         faults, large = may_fault(expr), arithmetic.size(expr) > LARGEST_EXPRESSION
         if not faults and not large:
             return value

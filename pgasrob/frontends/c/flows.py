@@ -22,7 +22,7 @@ from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.roots import without_roots
 from pgasrob.frontends.c.together import REPEATED, Bringing, Brought, answered_by, expanded, later
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.undecided import FEW_CHOICES, Undecided, committed
+from pgasrob.frontends.c.undecided import FEW_CHOICES, Undecided
 from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
@@ -95,10 +95,13 @@ class Flows:
 
     # What is read
 
-    def unknown_in(self, places: Scalars, type: Interval) -> Leaf | None:
-        """An unknown value of a ``type`` that is drawn for what is in ``places``, if one of them may hold one."""
+    def unknown_in(self, places: Scalars, type: Interval, own: Expr | None) -> Leaf | None:
+        """An unknown value of a ``type`` that is drawn for what is in ``places``, if one of them may hold one. It comes
+        of the ``own`` value that the rank gives."""
         if not any(self.facts.uncertain.has(*each) for each in places):
             return None
+        if own is not None:
+            self.undecided.give(own)
         leaf = self.undecided.new_leaf(UNKNOWN, type, exact=False, origins=frozenset(places))
         return self.undecided.loaded(leaf, places, drawn=True)
 
@@ -259,7 +262,7 @@ class Flows:
                 if truth is not None:
                     return [*(yes if truth else no).statements]
                 free = self.undecided.is_free(condition)
-                commits = [committed(span, free, self.undecided.is_vain(condition, truth)) for truth in (True, False)]
+                commits = [self.undecided.commit(condition, truth, free) for truth in (True, False)]
                 ways = zip(commits, (yes, no), strict=True)
                 return [Choose(tuple(Block((commit, *each.statements)) for commit, each in ways))]
             case While(condition, body, span):
@@ -374,6 +377,7 @@ class Flows:
         if not leaves(value):
             return value
         number = self._standing_for(value, cells)
+        self.undecided.give(value)
         for each in cells:
             self.facts.doubt(*each)
         return number or (Anything(0) if self.world.outside else Const(0))

@@ -36,7 +36,7 @@ class Registers:
 
     def mentioned(self, before: bool) -> set[int]:
         """The registers that live values need."""
-        found = set(self.taken)
+        found = self.taken | {each.register.index for each in self.position.state.choices.values()}
         for frame, live in self.live(before):
             slots = frame.slots
             for slot in live:
@@ -95,13 +95,14 @@ class Registers:
         outer = self._looked_at(call - 1, frames[call - 1].pc, frames[call].target)
         return outer if outer or found is False else None
 
-    def register(self, hint: str = "t", before: bool = True) -> Register:
-        """A register that no live value needs, if possible that of the variable which the result goes to; else one
-        called after ``hint``. ``before``: what the current instruction reads is still live.
+    def register(self, hint: str = "t", before: bool = True, alone: bool = False) -> Register:
+        """A register that no live value needs, if possible that of the variable which the result goes to; else, or if
+        that is not wanted (``alone``), one called after ``hint``. ``before``: what the current instruction reads is
+        still live.
 
         No variable has the name of another register: reports show the one and not the other.
         """
-        return self._free(hint, before, 1)[0]
+        return self._free(hint, before, 1, alone)[0]
 
     def keep(self, hint: str) -> Register:
         """A register that the current call needs until it is done."""
@@ -113,11 +114,11 @@ class Registers:
         """Need only those that variables need."""
         self.taken, self._next = set(), {}
 
-    def _free(self, hint: str, before: bool, number: int) -> tuple[Register, int]:
+    def _free(self, hint: str, before: bool, number: int, alone: bool = False) -> tuple[Register, int]:
         """A register, called after ``hint`` with ``number`` or a greater one if it is that of no variable; and with
         which one it is called so."""
         mentioned = self.mentioned(before)
-        variable = self.destination()
+        variable = None if alone else self.destination()
         if variable is not None:
             home = self.home(self.position.frame, variable)
             if home.index not in mentioned:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from pgasrob.frontends.c.choices import Choice
 from pgasrob.frontends.c.code import CompiledFunction, Slot
 from pgasrob.frontends.c.contents import Contents, Key, Pages, scalars_of_page
 from pgasrob.frontends.c.initialised import ALL, NOTHING, Initialised
@@ -74,9 +75,10 @@ class State:
     """``sizes``: of the objects that the rank has allocated, in bytes. ``tables``: what lies in those that have an
     entry for each rank. ``initialised``: what has been set of objects in cells, where that is not what it is when
     their lives begin. ``heads``: the loop heads passed on the way here, each with the label of its latest snapshot.
-    ``assumed``: what the branches taken on unknown values say of them; ``guarded``: the unknown values of which they
-    say more than that; ``answered``: those of which cells have been asked something; ``brought``: those that
-    collectives have brought. ``leaves`` counts the unknown values made so far."""
+    ``assumed``: what the branches taken on unknown values say of them; ``choices``: the terms of them for which values
+    have been chosen; ``guarded``: the unknown values of which more is said; ``answered``: those of which cells
+    have been asked something; ``given``: those that others may have; ``brought``: those that collectives have brought.
+    ``leaves`` counts the unknown values made so far."""
 
     frames: list[Frame]
     memory: dict[ObjectId, Contents] = field(default_factory=dict)
@@ -86,8 +88,10 @@ class State:
     notes: dict[str, Hashable] = field(default_factory=dict)
     heads: list[tuple[Place, str]] = field(default_factory=list)
     assumed: dict[Expr, Bounds] = field(default_factory=dict)
+    choices: dict[Expr, Choice] = field(default_factory=dict)
     guarded: frozenset[Leaf] = frozenset()
     answered: frozenset[Leaf] = frozenset()
+    given: frozenset[Leaf] = frozenset()
     brought: dict[Brought, Expr] = field(default_factory=dict)
     leaves: int = 0
 
@@ -96,7 +100,8 @@ class State:
             contents.shared = True
         return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.sizes),
                      dict(self.tables), dict(self.initialised), dict(self.notes), list(self.heads), dict(self.assumed),
-                     self.guarded, self.answered, dict(self.brought), self.leaves)  # fmt: skip
+                     dict(self.choices), self.guarded, self.answered, self.given, dict(self.brought),
+                     self.leaves)  # fmt: skip
 
     def is_set(self, id: ObjectId) -> Initialised:
         """What has been set of an object in cells. All is that is no variable of a call: it begins with zeros."""
@@ -118,8 +123,8 @@ class State:
             for frame, live in self.live()
         )
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
-        others = (self.sizes, self.tables, self.initialised, self.notes, self.assumed, self.brought)
-        return frames, memory, *(frozenset(each.items()) for each in others), self.guarded, self.answered
+        others = (self.sizes, self.tables, self.initialised, self.notes, self.assumed, self.choices, self.brought)
+        return frames, memory, *(frozenset(each.items()) for each in others), self.guarded, self.answered, self.given
 
     def variables(self) -> Variables:
         """The values by which two states at one place may differ: of live slots, and of scalars in memory."""

@@ -16,6 +16,7 @@ from typing import Protocol
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.asked import CELL, Questions, Scalar, as_asked
+from pgasrob.frontends.c.choices import ALWAYS, Choice, Way, ways, with_known
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.nondeterminism import (
     ANY,
@@ -36,7 +37,6 @@ from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.together import LARGEST, expanded, normal, question, weight
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
-from pgasrob.frontends.c.witnesses import has_values, related
 from pgasrob.frontends.c.writer import Writer
 from pgasrob.program import commands
 from pgasrob.program.expressions import (
@@ -50,7 +50,7 @@ from pgasrob.program.expressions import (
     parts,
     rewritten,
 )
-from pgasrob.program.statements import Block, Choose, Do, Span
+from pgasrob.program.statements import Block, Choose, Do, Span, Statement
 
 FEW_CHOICES, MOST_CHOICES = 16, 1024
 """So many values are chosen from where nothing asks for a choice but that it is exact; and where a place needs one."""
@@ -207,27 +207,41 @@ class Undecided:
     def is_free(self, expr: Expr) -> bool:
         """Whether a rank that goes on by the value of ``expr`` may go a way that no run has together with those of
         others: it comes of values that others may know, and of none that this rank alone has drawn and knows nothing
-        of."""
+        of, and that it has not given to others."""
         found = leaves(expanded(expr))
         if all(each.own for each in found):
             return False
         state = self.position.state
         known = {leaf for term in state.assumed for leaf in leaves(term)}.union(state.guarded)
         named = Counter(part for part in parts(expr) if isinstance(part, Leaf))
-        free = not any(each.own and each not in known and each.made is None and named[each] == 1 for each in found)
+        # What is not exact has been computed of others: where it is given, or they are, it may be known as well.
+        computed = any(each.own and not each.exact for each in state.given)
+        free = computed or not any(
+            each.own and each not in known | state.given and each.made is None and named[each] == 1
+            and (each.exact or not state.given)
+            for each in found
+        )  # fmt: skip
         self.facts.goes_free |= free
         self.facts.lacks_number |= free and not only_leaves(expr)
         return free
 
-    def is_vain(self, condition: Expr, truth: bool, state: State | None = None) -> bool:
-        """Whether no values are known for which ``condition`` holds, or does not, beside what ``state`` assumes."""
-        if any(each.fixed for each in leaves(expanded(condition))):
-            return True
+    def give(self, value: Expr) -> None:
+        """Note that others get ``value``."""
+        self.position.state.given |= set(leaves(expanded(value)))
+
+    def ways(self, condition: Expr, truth: bool, state: State | None = None) -> list[Way]:
+        """How it may be that ``condition`` holds, or does not, beside what ``state`` assumes and has chosen."""
         state = state or self.position.state
         term, bounds = self._after(state, condition, truth)
-        if bounds is None:
-            return True
-        return not has_values({**related(state.assumed, term), term: bounds})
+        if bounds is None or any(each.fixed for each in leaves(expanded(condition))):
+            return [Way(ALWAYS, True)]
+        return ways(state.choices, state.assumed, term, bounds)
+
+    def commit(self, condition: Expr, truth: bool, free: bool, state: State | None = None) -> Statement:
+        """What a way begins with on which ``condition`` holds, or does not."""
+        found = self.ways(condition, truth, state) or [Way(Const(0), False)]
+        commits = [committed(self.position.span, free, way.vain, way.condition) for way in found]
+        return commits[0] if len(commits) == 1 else Choose(tuple(Block((each,)) for each in commits))
 
     def decisive(self, exprs: Sequence[Expr]) -> None:
         """Note that something depends on ``exprs``: where their unknown values come from, values are to be chosen."""
@@ -363,24 +377,57 @@ class Undecided:
     def _choose(self, register: Register, values: Sequence[int], of: Expr | None = None) -> None:
         """Set ``register`` to any of ``values``, which are what ``of`` may be if that is given."""
         free = of is not None and self.is_free(of)
-        few = of is not None and not isinstance(of, Leaf) and len(values) <= FEW_CHOICES
         branches = []
         for value in values:
-            vain = of is not None and few and self.is_vain(Binary("==", of, Const(value)), True)
-            first = (committed(self.position.span, free, vain),) if free or vain else ()
-            branches.append(Block((*first, Do(commands.Assign(register, Const(value)), self.position.span))))
+            assign = Do(commands.Assign(register, Const(value)), self.position.span)
+            for way in self._ways_to(of, value, len(values)):
+                plain = not free and not way.vain and way.condition == ALWAYS
+                first = () if plain else (committed(self.position.span, free, way.vain, way.condition),)
+                branches.append(Block((*first, assign)))
         self.writer.write(Choose(tuple(branches)))
+
+    def _ways_to(self, term: Expr | None, value: int, count: int) -> list[Way]:
+        """How ``term`` may be ``value``, one of so many; anyhow, where nothing is known but what it is computed of."""
+        state = self.position.state
+        if term is None or (not state.choices and (isinstance(term, Leaf) or count > FEW_CHOICES)):
+            return [Way(ALWAYS, False)]
+        return self.ways(Binary("==", term, Const(value)), True)
 
     def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
         """``expr`` with a register for ``term``; write a choice that sets it to one of ``values``."""
-        register = self.registers.register(leaves(term)[0].name)
+        state = self.position.state
+        stays = only_leaves(term) and not isinstance(term, Leaf) and self._is_left(term)
+        register = self.registers.register(leaves(term)[0].name, alone=stays)
         self.registers.taken.add(register.index)
         self.chosen[term] = register
         self._choose(register, values, term)
         if not isinstance(term, Leaf):
-            self.position.state.guarded |= set(leaves(term))
-        self.substitute(self.position.state, term, register)
+            state.guarded |= set(leaves(term))
+        self.substitute(state, term, register)
+        if stays:
+            state.choices[term] = Choice(register, tuple(values))
         return replaced(expr, term, register)
+
+    def _is_left(self, term: Expr) -> bool:
+        """Whether some value is computed of unknown values in ``term``, and not of ``term``."""
+        state, found = self.position.state, set(leaves(term))
+        values = [frame.slots[slot] for frame, live in state.live() for slot in live]
+        for contents in state.memory.values():
+            values += (contents.others[offset][1] for offset in contents.unknown)
+        exprs = (each.expr for each in values if isinstance(each, Unknown))
+        return any(found.intersection(leaves(with_known(each, {term: Const(0)}))) for each in exprs)
+
+    def with_known(self, expr: Expr) -> Expr:
+        """``expr`` with what has been chosen, and what is certain, of terms of its unknown values."""
+        state = self.position.state
+        if not (state.choices or state.assumed) or not leaves(expr):
+            return expr
+        known: dict[Expr, Register | Const] = {
+            term: Const(bounds.low)
+            for term, bounds in state.assumed.items()
+            if bounds.low == bounds.high and all(each.exact for each in leaves(term))
+        }
+        return with_known(expr, known | {term: choice.register for term, choice in state.choices.items()})
 
     def substitute(self, state: State, term: Expr, new: Register | Const) -> None:
         """Replace ``term`` by ``new`` in all values of ``state``."""
@@ -388,7 +435,9 @@ class Undecided:
         def changed(value: Value) -> Value:
             if not isinstance(value, Unknown) or not leaves(value.expr):
                 return value
-            return arithmetic.value_of(replaced(value.expr, term, new))
+            follows = isinstance(new, Register) or all(each.exact for each in leaves(term))
+            found = with_known(value.expr, {term: new}) if follows else replaced(value.expr, term, new)
+            return arithmetic.value_of(found)
 
         for frame in state.frames:
             frame.slots[:] = map(changed, frame.slots)
@@ -415,6 +464,8 @@ class Undecided:
             else:
                 state.guarded |= set(leaves(part))
         state.assumed = kept
+        choices = {replaced(each, term, new): choice for each, choice in state.choices.items()}
+        state.choices = {each: choice for each, choice in choices.items() if leaves(each) and only_leaves(each)}
         brought = {each: replaced(expr, term, new) for each, expr in state.brought.items()}
         state.brought = {each: expr for each, expr in brought.items() if leaves(expr) and only_leaves(expr)}
 
@@ -480,17 +531,24 @@ class Undecided:
         state.assumed = {
             rewritten(term, number): bounds for term, bounds in state.assumed.items() if not gone & set(leaves(term))
         }
+        state.choices = {
+            rewritten(term, number): choice
+            for term, choice in state.choices.items()
+            if all(leaf in numbers for leaf in leaves(term))
+        }
         state.brought = {
             each: rewritten(expr, number)
             for each, expr in state.brought.items()
             if all(leaf in numbers for leaf in leaves(expr))
         }
-        state.guarded = frozenset(numbers[leaf] for leaf in state.guarded if leaf in numbers)
-        state.answered = frozenset(numbers[leaf] for leaf in state.answered if leaf in numbers)
+        state.guarded, state.answered, state.given = (
+            frozenset(numbers[leaf] for leaf in known if leaf in numbers)
+            for known in (state.guarded, state.answered, state.given)
+        )
         state.leaves = len(numbers)
 
 
-def committed(span: Span, free: bool = False, vain: bool = False) -> Do:
+def committed(span: Span, free: bool = False, vain: bool = False, condition: Expr = ALWAYS) -> Do:
     """A branch that is chosen for good: a rank that has chosen it may be stuck there, whatever the other branch
-    does. ``free`` and ``vain``: as of a :class:`~pgasrob.program.commands.Guess`."""
-    return Do(commands.Guess(Const(1), free, vain), span)
+    does. ``free``, ``vain``, ``condition``: as of a :class:`~pgasrob.program.commands.Guess`."""
+    return Do(commands.Guess(condition, free, vain), span)

@@ -316,6 +316,7 @@ def test_one_value_is_branched_by_alike(name: str, nodes: int) -> None:
 UNTIED = {
     "a scan",
     "a tolerance that is changed",
+    "an own value and one that is sent",
     "added to",
     "fetched and added to",
     "read before and after it is added to",

@@ -53,13 +53,16 @@ def test_what_is_loaded_from_an_uncertain_cell_is_unknown() -> None:
 
 def test_of_two_ways_the_one_that_no_values_take_is_in_vain() -> None:
     parts = parts_of()
-    leaf = parts.undecided.new_leaf("random", (0, 9))
-    half = Binary("/", leaf, Const(2), INT32)
-    for right, vain in ((leaf, [True, False]), (Const(3), [False, False])):
+    leaf, digit = parts.undecided.new_leaf("random", (0, 9999)), parts.undecided.new_leaf("random", (0, 9))
+    vain, sure, none = Guess(Const(1), vain=True), Guess(Const(1)), Guess(Const(0))
+    for left, right, expected in (
+        (leaf, leaf, [vain, sure]), (leaf, Const(3), [sure, sure]), (digit, digit, [none, sure])
+    ):  # fmt: skip
+        half = Binary("/", left, Const(2), INT32)
         (ways,) = without(parts, If(Binary(">", half, right, INT32), Block(()), None))
         assert isinstance(ways, Choose)
         first = [way.statements[0] for way in ways.branches]
-        assert [each.command for each in first if isinstance(each, Do)] == [Guess(Const(1), vain=each) for each in vain]
+        assert [each.command for each in first if isinstance(each, Do)] == expected
 
 
 def test_transfers_carry_unknown_values() -> None:

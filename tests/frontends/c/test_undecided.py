@@ -53,10 +53,10 @@ def test_what_is_added_to_a_value_is_known_to_be_equal_to_a_number_as_that_is() 
 def test_what_is_computed_of_what_the_run_knows_is_fixed_with_all_that_is_made_of_it() -> None:
     undecided = parts_of().undecided
     one = replace(undecided.new_leaf("input", (0, 9)), fixed=True)
-    assert undecided.is_vain(less(one, 3), True) and undecided.is_vain(less(one, 3), False)
-    assert undecided.is_vain(less(undecided.new_leaf("unknown", (0, 9), of=[one]), 3), True)
-    two = undecided.new_leaf("random", (0, 9))
-    assert not undecided.is_vain(less(undecided.new_leaf("unknown", (0, 9), of=[one, two]), 3), True)
+    made, two = undecided.new_leaf("unknown", (0, 9), of=[one]), undecided.new_leaf("random", (0, 9))
+    of_two = undecided.new_leaf("unknown", (0, 9), of=[one, two])
+    for leaf, vain in ((one, True), (made, True), (of_two, False)):
+        assert [way.vain for truth in (True, False) for way in undecided.ways(less(leaf, 3), truth)] == [vain, vain]
 
 
 def test_the_only_value_left_is_known_everywhere() -> None:

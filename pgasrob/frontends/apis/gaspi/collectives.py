@@ -163,7 +163,7 @@ def _contribute(steps: Steps, number: int, source: Address, type: CType, count: 
     for index in range(count):
         cell = _contributed(call, which, parity, index)
         value = value_at(steps, element(call, source, index, type), type)
-        drawn = call.unknown_in([cell], type)
+        drawn = call.unknown_in([cell], type, value)
         if drawn is None or call.rank == which.members[0]:
             # Of unknown values the first member draws the result, as in `flags.reduced`.
             steps.do(Store(cell, drawn or value))

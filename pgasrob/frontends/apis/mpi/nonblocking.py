@@ -148,7 +148,7 @@ def _exchanges(steps: Steps, what: Pending, own: Sequence[Expr]) -> None:
     cells, drawn = cells_of(call, group, what.name, phase, len(own)), list[Expr | None]([None] * len(own))
     if what.operation:
         types = [kind for _, kind in what.type.elements(what.count)]
-        drawn = flags.drawn_in(steps, cells, types, width_of(what.operation))
+        drawn = flags.drawn_in(steps, cells, own, types, width_of(what.operation))
     for cell, value, unknown in zip(cells, own, drawn, strict=True):
         if unknown is None or call.rank == group.members[0]:
             flags.lay(steps, cell, value if unknown is None else unknown)
