@@ -106,6 +106,7 @@ class _Finder:
     def _walk(self, place: Place, first: int, step: int, rounds: int) -> Walk | None:
         """The walk from address ``first`` on; None when it stays at one cell, leaves the memory, or mixes memory of the
         program with made-up memory."""
+        stop_point()
         rank = self._rank if place.rank is None else constant(place.rank)
         assert rank is not None
         ends = first, first + step * (rounds - 1)
@@ -247,6 +248,7 @@ class _Finder:
             end = begin + 1
             step: list[int] | None = None
             cells = _cells(row[begin][1].form)
+            stop_point()
             while end < len(row) and self._alike(row[begin][1]) == self._alike(row[end][1]):
                 before, cells = cells, _cells(row[end][1].form)
                 assert before is not None and cells is not None

@@ -563,5 +563,6 @@ def _meet(steps: Steps, group: Group, collective: str) -> None:
 
 def cell_of(call: Call, group: Group, *what: int | str) -> Expr:
     """A cell of the group's own, on every node."""
+    stop_point()
     name = re.sub(r"\W+", "_", "_".join(map(str, (*group.key, *what))))
     return call.own_cell(str(group.key[0]), *group.key[1:], *what, name=name)

@@ -12,6 +12,7 @@ from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program.commands import Assign, Load, Put, Read, Store, Wait, Write
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary, constant
 from pgasrob.program.statements import Block, While
+from pgasrob.stop_points import stop_point
 
 MOST = 1 << 16
 """The most elements of one call."""
@@ -44,6 +45,7 @@ def is_plain(value: Expr, type: CType) -> bool:
 
 def value_at(steps: Steps, address: Address, type: CType) -> Expr:
     """The scalar at ``address`` in this rank's memory: loaded, unless it is known without that."""
+    stop_point()
     known = steps.call.load(address, type)
     if known is not None:
         return steps.call.value_expression(known)

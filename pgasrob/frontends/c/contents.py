@@ -279,7 +279,7 @@ class Contents:
     def _overlapping(self, start: int, end: int) -> list[int]:
         near = (
             (offset, held)
-            for offset in range(start - LARGEST_SCALAR + 1, end)
+            for offset in self._offsets(start - LARGEST_SCALAR + 1, end)
             if (held := self.get(offset)) is not None
         )
         return [offset for offset, held in near if offset + held[0] > start]

@@ -68,12 +68,13 @@ def _use(world: World, memory: MemoryObject) -> bool | None:
     if object.dense and is_flat(object.type, object.granule):
         types, cells = object.accesses.numbers, cells[:1]  # the others are like the first
     for cell in cells:
+        stop_point()
         id, offset = world.cells.at[cell]
         object = world.facts.objects[id]
         if id.of_api:
             return None
         types |= object.accesses.types(offset)
-        size = {**object.filler, **object.shared}.get(offset, object.granule)
+        size = object.shared.get(offset) or object.filler.get(offset, object.granule)
         declared = scalar_at(object.type, offset) if object.type else None
         if declared is not None and not isinstance(declared, Void) and size_of(declared) == size:
             types.add(declared)

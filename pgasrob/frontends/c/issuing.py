@@ -19,6 +19,7 @@ from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr, constant
 from pgasrob.program.statements import Do, Span, Statement, statements_in
+from pgasrob.stop_points import stop_point
 
 PUT, FENCED = "machine.put", "machine.fenced"
 """Keys in `State.notes` of the pairs of a queue and a rank (None: any) to which puts may be pending, and of those of
@@ -60,6 +61,7 @@ class Issuer:
 
     def emit(self, *statements: Statement) -> None:
         """Issue ``statements``."""
+        stop_point()
         known = self.flows.without_unknowns(statements)
         outside = set(map(id, known))  # what a block within a statement stores may not be stored when that ends
         accesses: Accesses = {}
@@ -79,6 +81,7 @@ class Issuer:
     def issue_store(self, store: commands.Store | commands.FetchUpdate) -> None:
         """Issue a store of the program itself. The caller notes what it stores, unless in the memory of another
         rank."""
+        stop_point()
         read, chosen = self.flows.read, self.flows.undecided.chosen
         known = self.flows.without_unknowns((Do(store, self.position.span),))
         for each in known:

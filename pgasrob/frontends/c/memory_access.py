@@ -214,6 +214,7 @@ class Memory:
     def number_at(self, address: Address, type: CType, *, compared: bool) -> None:
         """A call uses the scalar at ``address``, which lies in a cell, as one of ``type``. Cells hold numbers of the
         types that they have where they come from, so a call that compares them (``compared``) needs one type."""
+        stop_point()  # a call may be about thousands of them
         id, size, offsets = address.object, size_of(type), self.pointers.offsets(address, size_of(type))
         if not isinstance(address.offset, int):
             self.facts.note_each(id, offsets, type)

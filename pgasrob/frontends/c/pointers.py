@@ -227,7 +227,9 @@ class Pointers:
         start, end = address.offset, address.offset + bytes
         facts = self.facts.objects[address.object]
         if facts.dense:
-            for offset in range(start, end, max(1, facts.granule)):
+            offsets = range(start, end, max(1, facts.granule))
+            self.facts.few(address.object, offsets)
+            for offset in offsets:
                 if offset not in facts.covered:
                     self.facts.share(address.object, offset, min(facts.granule, end - offset))
         found = facts.overlapping(facts.filler, start, end) | facts.overlapping(facts.shared, start, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
@@ -14,6 +15,7 @@ from pgasrob.frontends.apis.transfers import MOST, bounded, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, CType
 from pgasrob.frontends.c.values import NULL, Handle, Known
+from pgasrob.stop_points import stop_point
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Datatype:
         """The displacements and the C types of the elements of ``count`` items."""
         types = self.types
         for item in range(count):
+            stop_point()
             for displacement, type in zip(self.displacements, types, strict=True):
                 yield item * self.extent + displacement, type
 
@@ -194,15 +197,20 @@ def _made(call: Call, blocks: Iterable[tuple[int, int, Datatype]]) -> Datatype:
     bounds: list[int] = []
     for first, count, old in blocks:
         for item in range(count):
+            stop_point()
             begin = first + item * old.extent
             displacements += [begin + place for place in old.displacements]
             names += old.names if len(old.names) == old.count else old.names * old.count
             bounds += [begin + old.lower, begin + old.lower + old.extent]
-            if len(displacements) > MOST:
-                call.fail(f"{call.name} of more than {MOST} elements", "few elements are enough to show a mistake")
+            _few(call, len(displacements))
     lower, upper = min(bounds, default=0), max(bounds, default=0)
     together = tuple(names[:1]) if len({*names}) == 1 else tuple(names)
     return Datatype(together, tuple(displacements), lower, upper - lower)
+
+
+def _few(call: Call, elements: int) -> None:
+    if elements > MOST:
+        call.fail(f"{call.name} of more than {MOST} elements", "few elements are enough to show a mistake")
 
 
 @makes("Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)")
@@ -289,6 +297,7 @@ def type_subarray(call: Call) -> Datatype:
                 f"{call.name} of {part} elements from {start} on in dimension {n} of {size}",
                 "the part has to lie in the whole",
             )
+    _few(call, prod(part for _, part, _ in shape))
     if call.known(4) != ORDER_C:
         shape.reverse()  # the first dimension is that in which neighbours lie together
     strides = [1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -17,7 +17,7 @@ from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.targets import Target, Window, window
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, RmaKind
 from pgasrob.frontends.apis.mpi.windows import Part
-from pgasrob.frontends.apis.transfers import Transfer, bounded, int_type
+from pgasrob.frontends.apis.transfers import MOST, Transfer, bounded, int_type
 from pgasrob.frontends.c.arithmetic import LONG
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import CType, Floating
@@ -151,7 +151,13 @@ def _targets(
     grows = isinstance(part, Part) and isinstance(part.bytes, Extent)
     if not isinstance(call.arguments[place + 1], Known) and not grows:
         known = (None,) if members is EVERYONE else members
-        within = sorted({each for member in known for each in _displacements(call, of, member, type_index)})
+        each = [run for member in known for run in _displacements(call, of, member, type_index)]
+        if sum(map(len, each)) > MOST * len(known):
+            call.fail(
+                f"{call.name} at a displacement that is not known, in a window of more than {MOST} places",
+                "compute the displacement from ranks and constants, or make the window smaller",
+            )
+        within = sorted(set().union(*each))
 
     def one(steps: Steps, values: Mapping[int, Target]) -> None:
         target = values[place]
@@ -162,20 +168,19 @@ def _targets(
     return split(call, {place: places(of.group())} | ({} if grows else {place + 1: within}), one)
 
 
-def _displacements(call: Call, of: Window, member: int | None, type_index: int) -> Iterable[int]:
+def _displacements(call: Call, of: Window, member: int | None, type_index: int) -> Sequence[range]:
     """The displacements at which the window of ``member``, or of any rank, may have memory."""
     part = call.own_fact(of.key("part")) if member is None else call.published(member, of.key("part"))
     if not isinstance(part, Part):
-        return range(1)
+        return (range(1),)
     if not part.dynamic:
         assert isinstance(part.bytes, int), "there is a number of nodes, or it is known that it grows"
-        return range(part.bytes // part.unit)
+        return (range(part.bytes // part.unit),)
     pieces = (None if member is None else call.published(member, of.key("attached"))) or frozenset()
     step = min(map(call.size_of, datatype(call, type_index).types), default=1)
     return [
-        number_of(object) + place
+        range(begin := number_of(object) + offset, begin + bytes, step)
         for object, offset, bytes in cast("frozenset[tuple[ObjectId, int, int]]", pieces)
-        for place in range(offset, offset + bytes, step)
     ]
 
 

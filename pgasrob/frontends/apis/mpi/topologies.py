@@ -3,8 +3,8 @@ change. A communicator without a grid has no more than its key and its members."
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import prod
+from functools import cache
+from math import isqrt, prod
 
 from pgasrob.frontends.apis.call_arguments import integers
 from pgasrob.frontends.apis.call_steps import Steps
@@ -16,6 +16,7 @@ from pgasrob.frontends.apis.transfers import element
 from pgasrob.frontends.c.types import INT
 from pgasrob.frontends.c.values import NULL
 from pgasrob.program.assumptions import Kind
+from pgasrob.stop_points import stop_point
 
 Grid = tuple[tuple[int, int], ...]
 """The length of each dimension, and 1 where it is periodic."""
@@ -29,19 +30,33 @@ def dims_create(call: Call, steps: Steps) -> None:
     fixed, free = prod(each for each in given if each), given.count(0)
     if min(given, default=0) < 0 or nodes % fixed or (not free and nodes != fixed):
         call.fail(f"{call.name} of {nodes} ranks with the lengths {given}", "their product must divide the number")
-    lengths = iter(min(_factors(nodes // fixed, free, nodes), default=()))
+    lengths = iter(_factors(nodes // fixed, free))
     for place, length in enumerate(given):
         if not length:
             steps.store(element(call, pointer(call, 2), place, INT), next(lengths), INT)
 
 
-def _factors(number: int, count: int, most: int) -> Iterator[tuple[int, ...]]:
-    """The ways to write ``number`` as a product of so many factors in descending order, none above ``most``."""
-    if count == 1 and number <= most:
-        yield (number,)
-    for first in range(1, min(number, most) + 1) if count > 1 else ():
-        if number % first == 0:
-            yield from ((first, *rest) for rest in _factors(number // first, count - 1, first))
+def _factors(number: int, count: int) -> tuple[int, ...]:
+    """The least of the ways to write ``number`` as a product of so many factors in descending order."""
+    small = [each for each in range(1, isqrt(number) + 1) if number % each == 0]
+    divisors = sorted({*small, *(number // each for each in small)})
+
+    @cache
+    def least(rest: int, count: int, most: int) -> tuple[int, ...] | None:
+        """The same of ``rest``, with factors of at most ``most``."""
+        if count == 0 or rest == 1:
+            return (1,) * count if rest == 1 else None
+        for first in divisors:
+            stop_point()
+            if first > most or first > rest:
+                break
+            if first**count >= rest and rest % first == 0:
+                others = least(rest // first, count - 1, first)
+                if others is not None:
+                    return first, *others
+        return None
+
+    return least(number, count, number) or ()
 
 
 def _grid(call: Call, index: int) -> Grid:

@@ -43,6 +43,7 @@ from pgasrob.frontends.c.types import (
 )
 from pgasrob.frontends.c.values import Code, Known
 from pgasrob.program.expressions import float_bits, float_value
+from pgasrob.stop_points import stop_point
 
 _PLACES = ("subscript_expression", "field_expression", "string_literal", "compound_literal_expression")
 
@@ -100,6 +101,7 @@ class Expressions:
         return found
 
     def value(self, node: Node) -> Operand:
+        stop_point()
         compile = self._values.get(node.type)
         if compile is None:
             raise self.context.error("PG120", f"`{self.context.text(node)}` is not supported", node)
