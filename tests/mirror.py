@@ -119,7 +119,7 @@ THROUGH: dict[str, str] = {
         frontends.options
     """,
     "frontends/apis/mpi/test_nonblocking.py": """
-        frontends.apis.mpi.pending_collectives frontends.apis.mpi.reductions
+        frontends.apis.lent frontends.apis.mpi.pending_collectives frontends.apis.mpi.reductions
     """,
     "frontends/apis/mpi/test_rules.py": """
         frontends.apis.mpi.epochs frontends.apis.mpi.life

@@ -8,6 +8,7 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.call_steps import CallFirst, NotAllowed
 from pgasrob.frontends.apis.communicating import moves_data
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
+from pgasrob.frontends.apis.lent import LENT
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.branching import Branch
 from pgasrob.frontends.c.code import CompiledFunction, Unit
@@ -235,6 +236,8 @@ class Calling:
         if outcome.brought is not None and self.facts.together:
             self.flows.brought(outcome.brought, [value for _, value, _ in stores])
         self.registers.taken |= registers_in(result)
+        if LENT in outcome.state:  # a call that receives stores in what was lent to it
+            self._remember({LENT: outcome.state[LENT]})
         for address, value, type in stores:
             followed = self.pointers.followed(address, "set")
             if followed is None:
@@ -269,7 +272,7 @@ class Calling:
         notes = self.position.state.notes
         notes.update(state)
         for key in [key for key, value in state.items() if value is None]:
-            del notes[key]
+            notes.pop(key, None)
 
     def _function(self, value: Value) -> CompiledFunction:
         """The function of the program that ``value`` points to."""

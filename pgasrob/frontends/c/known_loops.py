@@ -52,7 +52,7 @@ class Memory(Protocol):
     @property
     def objects(self) -> Objects: ...
     def end_of_life(self, id: ObjectId) -> None: ...
-    def is_freed(self, id: ObjectId) -> bool: ...
+    def is_forbidden(self, id: ObjectId) -> bool: ...
 
 
 Run = Callable[[Memory, list[Value], int], tuple[int, ...] | None]
@@ -140,7 +140,7 @@ def scalars(memory: Memory, id: ObjectId, offset: int, type: CType, write: bool)
     scalar when that at ``offset``, which is to be accessed now, is not to be had so."""
     facts, size = memory.facts.objects.get(id), size_of(type)
     apart = facts is not None and not facts.dense and facts.covered.keys().isdisjoint(range(offset, offset + size))
-    if facts is None or not apart or facts.each or facts.size > LARGEST or offset % size or memory.is_freed(id):
+    if facts is None or not apart or facts.each or facts.size > LARGEST or offset % size or memory.is_forbidden(id):
         return (), -1, b"", (), None, b"", {}, {}
     last = memory.objects.size(Address(id, 0)) - size
     if not 0 <= offset <= last:

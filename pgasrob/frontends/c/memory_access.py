@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from math import gcd
 
-from pgasrob.frontends.apis.call_steps import freed
+from pgasrob.frontends.apis.call_steps import FREED, freed
+from pgasrob.frontends.apis.lent import LENT, is_lent, wrongly_accessed
 from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import LARGEST_CELL, ObjectFacts, shortest
@@ -65,26 +66,31 @@ class Memory:
         self.world = self.position.world
         self.facts = self.position.facts
 
-    def is_freed(self, id: ObjectId) -> bool:
-        """Whether a call of an API has given the object back."""
-        return id in freed(self.position.state.notes)
+    def is_forbidden(self, id: ObjectId) -> bool:
+        """Whether the program may not access all of the object: it has been given back, or lent to a call."""
+        notes = self.position.state.notes
+        return id in freed(notes) or is_lent(notes, id)
 
-    def _look_for_freed(self, *addresses: Address) -> None:
-        """Note that the program itself accesses ``addresses``, of which none may be in memory that has been given
-        back."""
-        known = freed(self.position.state.notes)
-        for address in addresses if known else ():
-            if address.object in known:
-                opened, rule = known[address.object]
-                name = shortest(address.object, self.facts.objects[address.object])
-                call = IllegalCall(rule, self.position.span, f"an access to `{name}`, which has been freed", opened)
-                self.issuer.issue(Illegal(Const(0), call))
+    def _is_allowed(self, address: Address, size: int, stores: bool = False) -> None:
+        """Note that the program itself accesses ``size`` bytes at ``address``, which may be in no memory that has been
+        given back, or lent to a call."""
+        notes, span = self.position.state.notes, self.position.span
+        known = freed(notes) if FREED in notes else {}
+        wrong = []
+        if address.object in known:
+            opened, rule = known[address.object]
+            wrong.append((rule, "an access to `{}`, which has been freed", opened))
+        for lent in wrongly_accessed(notes, address, size, stores) if LENT in notes else ():
+            wrong.append((lent.rule, lent.what("`{}`"), lent.call))
+        for rule, sentence, opened in wrong:
+            name = shortest(address.object, self.facts.objects[address.object])
+            self.issuer.issue(Illegal(Const(0), IllegalCall(rule, span, sentence.format(name), opened)))
 
     def load(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the
         memory of another rank."""
-        self._look_for_freed(address)
         size, owner = size_of(type), self.position.whose(address)
+        self._is_allowed(address, size)
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
                 self.issuer.fault(self.objects.outside(address, size))
@@ -242,8 +248,8 @@ class Memory:
 
     def store(self, address: Address, value: Value, type: CType) -> None:
         """The scalar of ``type`` at ``address`` becomes ``value``."""
-        self._look_for_freed(address)
         size, owner = size_of(type), self.position.whose(address)
+        self._is_allowed(address, size, stores=True)
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
                 return self.issuer.fault(self.objects.outside(address, size))
@@ -336,7 +342,7 @@ class Memory:
 
     def fill(self, address: Address, byte: int, bytes: int) -> None:
         """Set ``bytes`` bytes from ``address`` on to ``byte``, one from 0 to 255, or to ``ANYTHING``."""
-        self._look_for_freed(address)
+        self._is_allowed(address, bytes, stores=True)
         self.objects.object(address.object)
         if bytes <= 0:
             return None
@@ -371,7 +377,8 @@ class Memory:
 
     def copy(self, to: Address, of: Address, bytes: int) -> None:
         """Copy ``bytes`` bytes of one's own memory."""
-        self._look_for_freed(of, to)
+        self._is_allowed(of, bytes)
+        self._is_allowed(to, bytes, stores=True)
         self.objects.object(to.object)
         self.objects.object(of.object)
         for each in (to, of):

@@ -19,7 +19,7 @@ from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, outside, places, pointer, split
 from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls, does
-from pgasrob.frontends.apis.mpi.requests import SAME_COUNT, pending, receive_request, store_status
+from pgasrob.frontends.apis.mpi.requests import SAME_COUNT, lend_buffer, pending, receive_request, store_status
 from pgasrob.frontends.apis.transfers import bounded, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, ULONG
@@ -65,6 +65,8 @@ def isend(call: Call) -> list[Outcome]:
     def go(steps: Steps, values: Mapping[int, int | Expr]) -> None:
         number = pending(steps, "send")
         way = _send(steps, 0, values[3], number=number)
+        if way is not None:
+            lend_buffer(steps, "send", number, elements(call, 0, bounded(call, 1), datatype(call, 2)))
         strict = (way.key, way.members) if call.strict and way is not None else ()
         steps.store(pointer(call, 6), Handle("request", ("send", number, *strict)), REQUEST)
 
@@ -164,6 +166,7 @@ def irecv(call: Call, steps: Steps) -> None:
     matching.receive_begins(steps, way)
     slot = flags.next_message(steps, way)
     pending(steps, "receive", way.key, slot)
+    lend_buffer(steps, "receive", slot, elements(call, 0, count, type), way.key)
     request = receive_request(way, slot, tag, source, buffer, type, count)
     steps.store(pointer(call, 6), request, REQUEST)
 

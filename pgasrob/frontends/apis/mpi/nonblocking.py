@@ -9,15 +9,17 @@ from pgasrob.frontends.apis import flags, split_barriers
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, channel
 from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.collectives import gathered, operand, operation, root_of
 from pgasrob.frontends.apis.mpi.datatypes import datatype
-from pgasrob.frontends.apis.mpi.handles import communicator, pointer
+from pgasrob.frontends.apis.mpi.handles import communicator, in_place, pointer
 from pgasrob.frontends.apis.mpi.header import REQUEST, does
 from pgasrob.frontends.apis.mpi.messages import buffer_values
 from pgasrob.frontends.apis.mpi.pending_collectives import Pending, begun, cells_of, width_of
-from pgasrob.frontends.apis.mpi.requests import pending
+from pgasrob.frontends.apis.mpi.requests import lend_buffer, pending
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.symbolic import EVERYONE
+from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Handle
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr
@@ -100,7 +102,17 @@ def _given(steps: Steps, group: Group, name: str) -> None:
     if steps.call.strict:
         _waits_for_all(steps, group, begun(name))
         return
-    steps.store(_request(steps.call), Handle("request", ("send", pending(steps, "send"))), REQUEST)
+    number = pending(steps, "send")
+    lend_buffer(steps, "send", number, _sent(steps.call))
+    steps.store(_request(steps.call), Handle("request", ("send", number)), REQUEST)
+
+
+def _sent(call: Call) -> list[tuple[Address, CType]]:
+    """The scalars that this rank gives."""
+    if in_place(call, 0):
+        return []
+    count = 2 if "reduce" in call.name else 1
+    return elements(call, 0, bounded(call, count), datatype(call, count + 1))
 
 
 def _request(call: Call) -> Address:
@@ -122,6 +134,10 @@ def _pending(call: Call, group: Group, name: str, buffer: int, length: int) -> P
 def _begun(steps: Steps, what: Pending) -> None:
     key, number = what.id
     pending(steps, "collective", key, number)
+    received = [(steps.call.moved(what.place, place), kind) for place, kind in what.type.elements(what.count)]
+    lend_buffer(steps, "collective", number, received, key)
+    if steps.call.name != "MPI_Ibcast":
+        lend_buffer(steps, "collective", number, _sent(steps.call), key, receives=False)
     steps.store(_request(steps.call), what.handle(), REQUEST)
 
 

@@ -6,11 +6,13 @@ the message and where it goes, of barriers the communicator. Sends are complete 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, receive
 from pgasrob.frontends.apis.interface import Call, Way
+from pgasrob.frontends.apis.lent import give_back, lend
 from pgasrob.frontends.apis.mpi import matching, rules
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, group_of, key_of, pointer, ranks
@@ -19,7 +21,7 @@ from pgasrob.frontends.apis.mpi.pending_collectives import Pending
 from pgasrob.frontends.apis.mpi.targets import Target, Window, named
 from pgasrob.frontends.apis.split_barriers import end
 from pgasrob.frontends.apis.transfers import bounded, element
-from pgasrob.frontends.c.types import INT, ULONG
+from pgasrob.frontends.c.types import INT, ULONG, CType
 from pgasrob.frontends.c.values import NULL, Address, Handle, ObjectId
 from pgasrob.program.commands import WaitLocal
 from pgasrob.program.illegal_calls import Opened
@@ -50,6 +52,7 @@ def live_requests(steps: Steps) -> frozenset[tuple[Key, int | str, int, Opened]]
 def _forget(steps: Steps, id: Key, target: int | str, number: int) -> None:
     """The request is live no more."""
     steps.note(LIVE, frozenset(each for each in live_requests(steps) if each[:3] != (id, target, number)))
+    give_back(steps, (id, number))
 
 
 # Requests of messages and barriers
@@ -65,6 +68,21 @@ def pending(steps: Steps, kind: str, key: Key = (), slot: int | None = None) -> 
     if number < MOST_SENDS or slot is not None:
         steps.note(LIVE, live_requests(steps) | {((kind, *key), 0, number, steps.opened())})
     return number
+
+
+def lend_buffer(
+    steps: Steps,
+    kind: str,
+    number: int,
+    scalars: Sequence[tuple[Address, CType]],
+    key: Key = (),
+    *,
+    receives: bool = True,
+) -> None:
+    """Note that the operation that `pending` has noted with this ``kind``, ``number`` and ``key`` has these ``scalars``
+    until it is complete. It ``receives`` there, unless it only sends from there, as one of kind "send" does."""
+    if kind != "send" or number < MOST_SENDS:
+        lend(steps, ((kind, *key), number), scalars, receives and kind != "send", rules.BUFFER_IN_USE)
 
 
 def receive_request(
@@ -264,8 +282,8 @@ def request_free(call: Call, steps: Steps) -> None:
     """The operation goes on. A receive without a wait is not supported."""
     address = pointer(call, 0)
     request = _request(call, address)
-    if request is not None and request.data[0] in ("receive", "barrier", "collective"):
-        call.fail(f"MPI_Request_free of a {request.data[0]}", "wait for it")
+    if request is not None and request.data[0] == "receive":
+        call.fail("MPI_Request_free of a receive", "wait for it")
     match request.data if request is not None else ():
         case ("rma", tuple(id), _, int(target) | str(target), int(own)):
             made = next((each[3] for each in live_requests(steps) if each[:3] == (id, target, own)), None)
@@ -273,4 +291,15 @@ def request_free(call: Call, steps: Steps) -> None:
             _forget(steps, key_of(id), target, own)
         case ("send", int(number), *_):
             _forget(steps, ("send",), 0, number)
+        case ("barrier", tuple(key), _, int(phase), str(name)):
+            _freed_collective(steps, ("barrier", *key_of(key), name), phase)
+        case ("collective", *_) as data:
+            key, number = Pending.of(data).id
+            _freed_collective(steps, ("collective", *key), number)
     steps.store(address, NULL, REQUEST)
+
+
+def _freed_collective(steps: Steps, id: Key, number: int) -> None:
+    made = next((each[3] for each in live_requests(steps) if each[:3] == (id, 0, number)), None)
+    steps.illegal(rules.COLLECTIVE_FREED, f"{steps.call.name} of the request of a nonblocking collective", made)
+    _forget(steps, id, 0, number)

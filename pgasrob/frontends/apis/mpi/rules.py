@@ -88,10 +88,22 @@ REQUEST_OUTSIDE = Rule(
     "MPI-4.1, 12.3.5",
     "use the call without a request, or lock the target",
 )
+BUFFER_IN_USE = Rule(
+    "mpi-buffer-in-use",
+    "from a nonblocking call to its completion what it sends is not changed, and where it receives is not accessed",
+    "MPI-4.1, 3.7.2 and 6.12",
+    "complete the request first, or use another buffer",
+)
 REQUEST_FREED = Rule(
     "mpi-request-freed",
     "the request of a one-sided call is not freed, but waited for",
     "MPI-4.1, 12.3.5",
+    "call MPI_Wait",
+)
+COLLECTIVE_FREED = Rule(
+    "mpi-collective-request-freed",
+    "the request of a nonblocking collective is not freed, but waited for",
+    "MPI-4.1, 6.12",
     "call MPI_Wait",
 )
 FREE_IN_EPOCH = Rule(

@@ -5,9 +5,17 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.batch.answer import about_robustness
+from pgasrob.frontends.lower import parse_c
+from pgasrob.robustness.question import Question, Synchronisation
+from pgasrob.robustness.session import Session
 from tests.frontends.apis.mpi.calls import lowered
 from tests.frontends.apis.mpi.claims import CLAIM, checked
 
+HEAD = """#include <mpi.h>
+#include <string.h>
+int main(void) { int me; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &me);
+"""
 WAIT = "MPI_Wait(&r, MPI_STATUS_IGNORE);"
 CALLS = {
     "MPI_Ibarrier(MPI_COMM_WORLD, &r); MPI_Wait(&r, MPI_STATUS_IGNORE);": "barrier; await_add(1, mem[mpi_world_MPI_Ibarrier_flag_0_0] == 0, 1); await(mem[mpi_world_MPI_Ibarrier_flag_0_1] == 1);",
@@ -45,3 +53,64 @@ HOLD = {
 def test_what_ranks_get(body: str) -> None:
     assert checked(R + body) == ("robust", "hold")
     assert checked(R + CLAIM.sub(r"assert(!(\1));", body)) == ("robust", "violated")
+
+
+REDUCED = "int z[8] = {0}; MPI_Iallreduce(&own, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);"
+GATHERED = "int z[8] = {0}; MPI_Iallgather(&own, 1, MPI_INT, z, 1, MPI_INT, MPI_COMM_WORLD, &r);"
+BROADCAST = "MPI_Ibcast(&own, 1, MPI_INT, 0, MPI_COMM_WORLD, &r);"
+AT_ROOT = "MPI_Ireduce(&own, &got, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &r);"
+SENT = "MPI_Isend(&own, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &r);"
+RECEIVED = "MPI_Irecv(&got, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &r);"
+MESSAGE = "MPI_Send(&me, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD);"
+TAKEN = "MPI_Recv(all, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+COLUMN = "int z[8] = {0}; MPI_Datatype c; MPI_Type_vector(2, 1, 2, MPI_INT, &c); MPI_Type_commit(&c); MPI_Ibcast(z, 1, c, 0, MPI_COMM_WORLD, &r);"
+IN_USE = [
+    f"{REDUCED} own = 3; {WAIT}",
+    f"{REDUCED} got = 3; {WAIT}",
+    f"{REDUCED} me = got; {WAIT}",
+    f"{REDUCED} MPI_Bcast(&got, 1, MPI_INT, 0, MPI_COMM_SELF); {WAIT}",
+    f"{BROADCAST} if (me == 0) own = 3; {WAIT}",
+    f"{BROADCAST} if (me == 1) got = own; {WAIT}",
+    f"{AT_ROOT} if (me == 1) own = 3; {WAIT}",
+    f"{AT_ROOT} if (me == 0) got = 3; {WAIT}",
+    f"{GATHERED} z[1] = 3; {WAIT}",
+    f"{GATHERED} memset(z, 0, sizeof z); {WAIT}",
+    f"{COLUMN} z[2] = 3; {WAIT}",
+    f"{SENT} own = 3; {TAKEN} {WAIT}",
+    f"{RECEIVED} {MESSAGE} got++; {WAIT}",
+    f"for (int i = 0; i < 3; i++) {{ MPI_Iallreduce(&all[i], at, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); all[i] = 2; {WAIT} }}",
+]
+NOT_IN_USE = [
+    f"{REDUCED} me = own; {WAIT} own = got = 3;",
+    f"{REDUCED} MPI_Bcast(&own, 1, MPI_INT, 0, MPI_COMM_SELF); {WAIT}",
+    f"{BROADCAST} if (me == 0) got = own; {WAIT}",
+    f"{AT_ROOT} if (me == 1) got = 3; {WAIT}",
+    f"{GATHERED} z[2] = 3; {WAIT} z[1] = 3;",
+    f"{COLUMN} z[1] = 3; {WAIT}",
+    f"{SENT} got = own; {TAKEN} {WAIT} own = 3;",
+    f"{RECEIVED} {MESSAGE} {WAIT} got++;",
+    f"for (int i = 0; i < 3; i++) {{ MPI_Iallreduce(&all[i], at, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); all[i + 1] = 2; {WAIT} }}",
+]
+
+
+def found_in(body: str) -> set[str]:
+    verdict = about_robustness(
+        Session(Question(parse_c(HEAD + R + body + "MPI_Finalize(); return 0; }"), 2)), Synchronisation(("legal",))
+    )
+    assert not verdict.errors
+    return {each.call.rule.code for each in verdict.illegal_calls}
+
+
+@pytest.mark.parametrize("body", IN_USE)
+def test_buffers_under_way_are_left_alone(body: str) -> None:
+    assert found_in(body) == {"mpi-buffer-in-use"}
+
+
+@pytest.mark.parametrize("body", NOT_IN_USE)
+def test_other_memory_is_not_in_use(body: str) -> None:
+    assert not found_in(body)
+
+
+@pytest.mark.parametrize("call", [REDUCED, "MPI_Ibarrier(MPI_COMM_WORLD, &r);"])
+def test_requests_of_collectives_are_not_freed(call: str) -> None:
+    assert "mpi-collective-request-freed" in found_in(f"{call} MPI_Request_free(&r);")

@@ -99,6 +99,8 @@ ILLEGAL: list[tuple[str, Rule, str, str]] = [
     (f"static double d; {FENCE} MPI_Accumulate(&d, 1, MPI_DOUBLE, other, 0, 1, MPI_DOUBLE, MPI_BAND, w); {FENCE}", rules.OPERATION, "MPI_Accumulate with the bitwise MPI_BAND on floating-point numbers", ""),
     ("MPI_Barrier(MPI_COMM_NULL);", rules.NULL_HANDLE, "argument 1 of MPI_Barrier is MPI_COMM_NULL", ""),
     ("MPI_Datatype t = MPI_INT; MPI_Type_free(&t); MPI_Bcast(mem, 1, t, 0, MPI_COMM_WORLD);", rules.NULL_HANDLE, "argument 3 of MPI_Bcast is MPI_DATATYPE_NULL", ""),
+    ("MPI_Request q; int b = 0; MPI_Ibcast(&b, 1, MPI_INT, 0, MPI_COMM_SELF, &q); b = 1; MPI_Wait(&q, MPI_STATUS_IGNORE);", rules.BUFFER_IN_USE, "a store to `b`, from which MPI_Ibcast sends until its request is complete", "MPI_Ibcast"),
+    ("MPI_Request q; MPI_Ibarrier(MPI_COMM_WORLD, &q); MPI_Request_free(&q);", rules.COLLECTIVE_FREED, "MPI_Request_free of the request of a nonblocking collective", "MPI_Ibarrier"),
     ("int *base; MPI_Alloc_mem(4, MPI_INFO_NULL, &base); MPI_Free_mem(base); *base = 1;", rules.MEMORY_FREED, "an access to `heap0`, which has been freed", "MPI_Free_mem"),
     ("int *base; MPI_Alloc_mem(4, MPI_INFO_NULL, &base); MPI_Free_mem(base); MPI_Free_mem(base);", rules.MEMORY_FREED, "MPI_Free_mem of memory that has been freed", "MPI_Free_mem"),
     ("MPI_Ibarrier(MPI_COMM_WORLD, &r);", rules.OPEN_AT_END, "MPI_Finalize before the request of MPI_Ibarrier is waited for", "MPI_Ibarrier"),
