@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions, version
 from itertools import chain
 from pathlib import Path
@@ -104,6 +105,30 @@ def test_the_constraints_are_the_lowest_versions_that_are_declared() -> None:
     assert "pip install -q -r tests/lowest.txt\n" in text and ".venv-lowest/bin/pytest -q -n auto --quick" in text
 
 
+@cache
+def others_imported() -> dict[Path, set[str]]:
+    """What the modules of the package import that is neither of it nor of the standard library."""
+    found = {}
+    for path in (ROOT / "pgasrob").rglob("*.py"):
+        names = found[path.relative_to(ROOT / "pgasrob")] = set[str]()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if "kernel" not in path.parts else ():
+            match node:
+                case ast.Import(aliases):
+                    names |= {alias.name.partition(".")[0] for alias in aliases}
+                case ast.ImportFrom(str(module)):
+                    names.add(module.partition(".")[0])
+        names -= {*sys.stdlib_module_names, "pgasrob"}
+    return found
+
+
+def test_with_the_lowest_versions_all_is_tested_that_uses_them() -> None:
+    """The other rooms import nothing that has a version; what lies in no room is tested through these."""
+    tested = (ROOT / ".ci/run").read_text(encoding="utf-8").rpartition("tests/{")[2].partition("}")[0].split(",")
+    for path, others in others_imported().items():
+        test = path.with_name(f"test_{path.name}").as_posix()
+        assert not others or len(path.parts) == 1 or test.startswith(tuple(tested)), f"{path} uses {others}"
+
+
 def test_what_is_known_to_break_has_an_upper_bound() -> None:
     """And nothing asks for a development version, but of a package that has no others."""
     bounded = {name for name, each in declared().items() if bounds(each, "<")}
@@ -118,15 +143,7 @@ def test_what_is_known_to_break_has_an_upper_bound() -> None:
 
 def test_what_is_imported_is_declared() -> None:
     """And not only there because something else needs it."""
-    imported: set[str] = set()
-    for path in (ROOT / "pgasrob").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if "kernel" not in path.parts else ():
-            match node:
-                case ast.Import(names):
-                    imported |= {alias.name.partition(".")[0] for alias in names}
-                case ast.ImportFrom(str(module)):
-                    imported.add(module.partition(".")[0])
-    others = imported - set(sys.stdlib_module_names) - {"pgasrob"}
+    others = set().union(*others_imported().values())
     assert {"h11", "lsprotocol", "pysat"} <= others
 
     def plain(name: str) -> str:

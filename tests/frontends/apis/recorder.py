@@ -141,7 +141,7 @@ class RecordedCall:
     slots = None
     """Collectives lay out what they move in as many sets of cells as they need."""
 
-    def unknown_in(self, cells: Sequence[Expr], type: CType) -> Expr | None:
+    def unknown_in(self, cells: Sequence[Expr], type: CType, own: Expr | None = None) -> Expr | None:
         return None
 
     def lays(self, cell: Expr, value: Expr) -> None:
