@@ -177,6 +177,8 @@ def _is_impossible(claims: Claims, assumed: Assumed) -> bool:
         found = values_of(term, narrow)
         if found is not None and (found.high < bounds.low or bounds.high < found.low):
             return True
+    if not all(map(only_leaves, claims)):
+        return False
     first = next(iter(claims))
     for part in sorted(_about(first), key=lambda each: len(list(parts(each)))):
         alone = {replaced(term, part, Register("", 0)): bounds for term, bounds in claims.items()}

@@ -147,8 +147,6 @@ class Undecided:
         if not only_leaves(condition) or bounds is None:
             state.guarded |= set(leaves(condition))
             return
-        if not isinstance(term, Leaf):
-            state.guarded |= set(leaves(term))
         if bounds.low == bounds.high:
             self.substitute(state, term, Const(bounds.low))
         state.assumed[term] = bounds  # it may be computed again
@@ -212,7 +210,7 @@ class Undecided:
         if all(each.own for each in found):
             return False
         state = self.position.state
-        known = {leaf for term in state.assumed for leaf in leaves(term)}.union(state.guarded)
+        known = {leaf for term in (*state.assumed, *state.choices) for leaf in leaves(term)}.union(state.guarded)
         named = Counter(part for part in parts(expr) if isinstance(part, Leaf))
         # What is not exact has been computed of others: where it is given, or they are, it may be known as well.
         computed = any(each.own and not each.exact for each in state.given)
@@ -233,7 +231,8 @@ class Undecided:
         """How it may be that ``condition`` holds, or does not, beside what ``state`` assumes and has chosen."""
         state = state or self.position.state
         term, bounds = self._after(state, condition, truth)
-        if bounds is None or any(each.fixed for each in leaves(expanded(condition))):
+        about = leaves(expanded(condition))
+        if bounds is None or any(each.fixed or each in state.guarded for each in about):
             return [Way(ALWAYS, True)]
         return ways(state.choices, state.assumed, term, bounds)
 
@@ -353,6 +352,7 @@ class Undecided:
             of_rank
             or not leaf.exact
             or leaf in self.position.state.guarded
+            or any(leaf in leaves(each) for each in self.position.state.choices)
             or any(leaves(each) != found for each in known)
         ):
             return set()
@@ -401,11 +401,11 @@ class Undecided:
         self.registers.taken.add(register.index)
         self.chosen[term] = register
         self._choose(register, values, term)
-        if not isinstance(term, Leaf):
-            state.guarded |= set(leaves(term))
         self.substitute(state, term, register)
         if stays:
             state.choices[term] = Choice(register, tuple(values))
+        else:
+            state.guarded |= set(leaves(term))
         return replaced(expr, term, register)
 
     def _is_left(self, term: Expr) -> bool:
@@ -457,6 +457,8 @@ class Undecided:
             if isinstance(new, Const) and any(is_applied(each) for each in parts(known)):
                 if replaced(known, term, Register("", 0)) == known:
                     kept[known] = bounds
+                else:
+                    state.guarded |= set(leaves(known)).difference(leaves(term))
                 continue
             part = replaced(known, term, new)
             if leaves(part) and only_leaves(part):
@@ -466,6 +468,7 @@ class Undecided:
         state.assumed = kept
         choices = {replaced(each, term, new): choice for each, choice in state.choices.items()}
         state.choices = {each: choice for each, choice in choices.items() if leaves(each) and only_leaves(each)}
+        state.guarded |= {leaf for each in choices if each not in state.choices for leaf in leaves(each)}
         brought = {each: replaced(expr, term, new) for each, expr in state.brought.items()}
         state.brought = {each: expr for each, expr in brought.items() if leaves(expr) and only_leaves(expr)}
 
@@ -525,9 +528,10 @@ class Undecided:
                     frame.slots[slot] = changed(value)
                 elif isinstance(value, Unknown) and leaves(value.expr):
                     frame.slots[slot] = UNDEFINED
-        gone = {leaf for term in state.assumed for leaf in leaves(term) if leaf not in numbers}
+        said = {term: set(leaves(term)) for term in (*state.assumed, *state.choices)}
+        gone = {leaf for about in said.values() for leaf in about if leaf not in numbers}
         if gone:
-            state.guarded |= {leaf for term in state.assumed for leaf in leaves(term) if gone & set(leaves(term))}
+            state.guarded |= {leaf for about in said.values() for leaf in about if gone & about}
         state.assumed = {
             rewritten(term, number): bounds for term, bounds in state.assumed.items() if not gone & set(leaves(term))
         }

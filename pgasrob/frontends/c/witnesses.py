@@ -8,6 +8,7 @@ becomes true. Where none are found nothing is known (`proofs/c-front-end.md`, se
 from __future__ import annotations
 
 import math
+import operator
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +43,8 @@ _LONG = IntType(64, True)
 Claims = Mapping[Expr, Bounds]
 Values = dict[Leaf, int]
 Move = tuple[Leaf, int]
+_EXACT: Mapping[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+"""What has no value in C where it does not fit into its signed type, although it wraps round in the calculus."""
 _TESTS: Mapping[str, Callable[[float], bool]] = {
     "isnan()": math.isnan, "isinf()": math.isinf, "isfinite()": math.isfinite,
     "signbit()": lambda x: math.copysign(1, x) < 0,
@@ -173,6 +176,8 @@ class _Search:
                 one, other = self._value(left), self._value(right)
                 if symbol.endswith("()"):
                     return self._applied(symbol, one, other)
+                if type.signed and symbol in _EXACT and type.wrap(exact := _EXACT[symbol](one, other)) != exact:
+                    raise Fault("it is too large for its type")
                 return OPERATORS[symbol](one, other, type)
         raise Fault("it is not known here")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -68,6 +69,12 @@ def test_of_a_term_with_few_values_it_is_known_which_there_are() -> None:
     assert ways({}, {of("&", digit, 5): Bounds(1, 1)}, of("&", digit, 7), Bounds(2, 2)) == []
 
 
+def test_of_what_other_registers_hold_nothing_is_known() -> None:
+    digit, other = of("%", K, 8), Register("other", 0)
+    assert ways({}, {}, Binary("+", digit, other, INT32), Bounds(15, 15)) == [Way(Const(1), False)]
+    assert ways({}, {}, Binary("+", digit, replace(other, index=5), INT32), Bounds(15, 15)) == [Way(Const(1), False)]
+
+
 def test_of_many_values_together_nothing_is_known() -> None:
     choices = {of("%", K, 16): Choice(R, tuple(range(16))), of("%", K, 15): Choice(S, tuple(range(15)))}
     assert ways(choices, {}, K, Bounds(5, 5)) == [Way(Const(1), True)]
@@ -122,6 +129,28 @@ def test_one_expression_has_one_value(name: str, which: str, answer: str) -> Non
 )  # fmt: skip
 def test_ranks_get_stuck_by_no_two_values_of_one_expression(body: str, progress: str) -> None:
     assert answers(body)["progress"] == progress
+
+
+FORGOTTEN = "for (int i = 0; i < 8; i++) if (k > 10 * i) t[i] = 1;"
+
+
+@pytest.mark.parametrize(
+    ("body", "progress"),
+    [
+        (FORGOTTEN + "if (k > 10 && !t[1]) shmem_barrier_all();", "unknown"),
+        ("int q = u[rand() & 3]; if (k > q) { if (k <= q) shmem_barrier_all(); }", "unknown"),
+        ("int q = u[rand() & 3]; if (k > q) shmem_barrier_all();", "no"),
+    ],
+)
+def test_what_was_said_of_a_value_and_is_not_known_any_more_is_a_doubt(body: str, progress: str) -> None:
+    assert answers(K_IS + body)["progress"] == progress
+
+
+def test_no_number_is_taken_that_sums_have_no_room_for() -> None:
+    """`k + 1 <= 6` and `k > 5` have the greatest number, whose successor C does not have."""
+    body = "if (!me) shmem_int_p(a, k + 1, 1); shmem_barrier_all(); if (me ? a[0] > 6 : k > 5) shmem_barrier_all();"
+    assert answers(K_IS + body)["progress"] == "unknown"
+    assert answers("unsigned k = rand();" + body.replace("k + 1", "k + 2147483649u"))["progress"] == "no"
 
 
 CROSSED = "int v = rand(); shmem_int_p(a + me, v, 1 - me); shmem_barrier_all(); int o = a[1 - me];"

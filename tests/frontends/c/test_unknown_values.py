@@ -158,6 +158,7 @@ def test_an_address_is_any_of_the_object() -> None:
         ("int r = rand(); if (r) shmem_int_p(&x, 10 / r, 0);", "robust"),
         ("shmem_int_p(&x, 1 << rand(), 0);", "error"),
         ("shmem_int_p(&x, 1 << rand() % 8, 0);", "robust"),
+        ("int r = compute(1); if (r + n < 8 && r + me >= 0) cells[r] = 1; shmem_int_p(&x, cells[1], 0);", "error"),
     ],
 )
 def test_what_is_out_of_range_is_a_fault(body: str, expected: str) -> None:
@@ -182,7 +183,7 @@ UNFOLLOWED = {
     "a size": ("shmem_int_put(large, large, rand(), me);", "argument 3 `rand()` of `shmem_int_put`"),
     "a pointer": ("int *p = find(); if (p) *p = 4; shmem_int_p(&x, 1, 0);", "memory is set through a pointer"),
     "a place that may be outside": (
-        "int r = compute(1); if (r + n < 8 && r + me >= 0) { cells[r] = 1; shmem_int_p(&x, cells[1], 0); }",
+        "int r = compute(1); if (r + compute(2) < 8 && r >= 0 && r < 9) cells[r] = 1; shmem_int_p(&x, cells[1], 0);",
         "an index is an unknown value, which may be out of range",
     ),
     "a divisor": (
