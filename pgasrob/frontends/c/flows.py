@@ -183,9 +183,22 @@ class Flows:
             if isinstance(each, Do) and isinstance(each.command, commands.Store) and leaves(each.command.value):
                 value, bounds = each.command.value, self.undecided.bounds(each.command.value)
                 many = isinstance(value, Leaf) and bounds is not None and bounds.count > FEW_CHOICES
-                for place in self.world.cells.named_by(each.command.address):
+                for place in self._laid_out(each.command.address):
                     if place[0].of_api and (many or not self.facts.decisive_cells.has(*place)):
                         self.facts.doubt(*place)
+
+    def _laid_out(self, address: Expr) -> Scalars:
+        """The cells that ``address`` may be that of, but those named first in this pass. What comes to them is
+        found in the next one, by which it has been learned where values decide."""
+        cells = self.world.cells
+        if not cells.is_new(address):
+            return cells.named_by(address)
+        self._wait_for_next_pass()
+        return []
+
+    def _wait_for_next_pass(self) -> None:
+        self.facts.again = True
+        self.facts.changed()
 
     def _look_for_reads(self, statements: Sequence[Statement]) -> None:
         forms = [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]
@@ -220,8 +233,7 @@ class Flows:
         named = [access.cell.address for access in accesses]
         if any(map(self.world.cells.is_new, named)):
             # What it holds is known in the next pass; a register would put into cells what is stored of it.
-            self.facts.again = True
-            self.facts.changed()
+            self._wait_for_next_pass()
             return self.undecided.new_leaf(NEXT_PASS, exact=False)
         cells = [cell for access in accesses for cell in self._uncertain(access)]
         return self.undecided.new_leaf(UNKNOWN, exact=False, origins=frozenset(cells)) if cells else None
@@ -295,7 +307,7 @@ class Flows:
             case core.Immediate(access, condition):
                 if condition is not None and self._looks_at_unknown(access, condition.value):
                     do = replace(do, command=self._without_condition(do.command))
-                cells = self.world.cells.named_by(access.cell.address)
+                cells = self._laid_out(access.cell.address)
                 if access.writes and not _sets(do.command):
                     self.questions.lose(cells)
                 return [self._with_known_values(do, cells)]
@@ -303,7 +315,7 @@ class Flows:
                 passed: Scalars = []
                 update = form.update
                 for made in core.accesses_of(form):
-                    cells = self.world.cells.named_by(made.cell.address)
+                    cells = self._laid_out(made.cell.address)
                     if made.writes:
                         if update is not None and update.operation != "set":
                             self.questions.lose(cells)

@@ -285,6 +285,19 @@ def test_a_rank_may_be_stuck_on_the_way_that_it_has_drawn() -> None:
     assert verdict(body.replace("rand() % 2", "rand() % 2 < 2")).deadlock is False
 
 
+def test_few_values_that_are_reduced_are_chosen_before_what_decides_is_known() -> None:
+    text = """#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    int v = rand() % 2, s;
+    MPI_Allreduce(&v, &s, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    if (s) MPI_Barrier(MPI_COMM_WORLD); else if (v) MPI_Barrier(MPI_COMM_WORLD);
+}
+"""
+    assert check(parse_c(text), 2).deadlock is False
+
+
 def test_a_rank_may_be_stuck_in_a_call_with_what_it_has_drawn() -> None:
     """Each of two ranks may take the other one for the root, and wait for it."""
     text = """#include <mpi.h>
