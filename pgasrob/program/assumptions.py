@@ -96,6 +96,8 @@ class Kind(Enum):
         "messages are copied when {names} {is|are} called, and the sender goes on")
     NOT_SYNCHRONISING = ("not-synchronising", "construct", False,
         "no rank waits in {names} for more than what is brought to it, though it may")
+    WAITING_ALIKE = ("waiting-alike", "construct", False,
+        "where {names} may wait for other ranks, they do so in every call or in none")
     BOUNDED_LEAD = ("bounded-lead", "construct", False,
         "no rank makes {names} more than 4 times before one that gets what it gives comes to the first")
     QUEUE_ROOM = ("queue-room", "construct", False,

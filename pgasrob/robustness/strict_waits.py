@@ -27,8 +27,6 @@ from pgasrob.twins import search_of_sc_runs
 LOOKING = "while looking for runs that get stuck where calls wait for others"
 MAY_WAIT = (Kind.BUFFERED_SENDS, Kind.NOT_SYNCHRONISING)
 """What is assumed where a call may wait."""
-MOST_COUNTS = 3
-"""How many numbers of nodes are looked at, the least ones, where all were asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class _Found:
 
 def with_strict_waits(session: Session, program: CProgram, verdict: Verdict) -> Verdict:
     """``verdict`` on ``program`` with what is to be said of runs that get stuck, if it has calls that may wait. Where
-    no such run gets stuck nothing is assumed of collectives."""
+    no such run gets stuck no more is assumed than that these wait alike."""
     if verdict.deadlock is True:
         return verdict
     counts = [verdict.nodes] if verdict.nodes is not None else _counts(verdict)
@@ -57,16 +55,23 @@ def with_strict_waits(session: Session, program: CProgram, verdict: Verdict) -> 
             return _stuck(verdict, found, session.question.engine.name)
         if found.left is not None:
             return _left(verdict, found.left)
-    if verdict.nodes is None:
-        return verdict
-    return replace(verdict, assumptions=tuple(each for each in verdict.assumptions if each.kind is not _ASSUMED))
+        if verdict.nodes is not None:
+            return replace(verdict, assumptions=tuple(_assumed(verdict.assumptions, found.wait)))
+    return verdict
+
+
+def _assumed(before: tuple[Assumption, ...], wait: Assumption | None) -> Iterator[Assumption]:
+    """The assumptions where no run gets stuck in which all calls ``wait``."""
+    instead = [] if wait is None else [Assumption(Kind.WAITING_ALIKE, wait.about, wait.lines)]
+    found = {each.kind: each for each in (*before, *instead) if each.kind is not _ASSUMED}
+    return (found[kind] for kind in Kind if kind in found)
 
 
 _ASSUMED = Kind.NOT_SYNCHRONISING
 
 
 def _counts(verdict: Verdict) -> list[int]:
-    return [] if verdict.every is None else [each.nodes for each in verdict.every.checked][:MOST_COUNTS]
+    return [] if verdict.every is None else [each.nodes for each in verdict.every.checked]
 
 
 def _looked_for(session: Session, program: CProgram, nodes: int) -> _Found | None:
