@@ -31,9 +31,9 @@ from pgasrob.stop_points import stop_point
 
 Key = tuple[int | str, ...]
 
-LEAST_DEPTH, MOST_DEPTH, WAITS = 4, 64, 128
-"""How many messages of one channel may be under way: at first, and at most; and where so many are, the sender waits
-until there is room as at first."""
+LEAST_DEPTH, MOST_DEPTH, WAITS = 4, 64, 256
+"""How many messages of one channel may be under way: at first, and at most in loops of which it is not known how often
+they are passed; and where so many are, the sender waits until there is room as at first."""
 IN_ORDER = 4
 """Collective calls of a group between two barriers have numbers modulo this. A barrier also knows the names of the last
 ones, one less than this."""
@@ -381,12 +381,13 @@ def _deepened(steps: Steps, channel: Group, group: Group | None) -> tuple[int, b
     """Make room for the next message that this rank sends; the result is as of `_depth`."""
     of, key = group or channel, _lead(channel, group)
     depth, waits = _depth(steps.call, of)
-    if waits or (depth == MOST_DEPTH and group is None):
+    most = MOST_DEPTH if group is not None or steps.call.in_open_loop else 2 * MOST_DEPTH
+    if waits or (depth >= most and group is None):
         return depth, waits
     ahead = cast(int, steps.recall(key) or 0)
     if group is None or not ahead:  # from then on `in_order` counts, for it is their number that slots are used by
         steps.note(key, ahead + 1)
-    while depth < min(2 * (ahead + 1), MOST_DEPTH):
+    while depth < min(2 * (ahead + 1), most):
         stop_point()
         depth *= 2
     if group is not None and (ahead >= MOST_DEPTH or (ahead >= LEAST_DEPTH and steps.call.in_open_loop)):

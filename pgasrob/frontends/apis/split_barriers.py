@@ -18,8 +18,9 @@ from pgasrob.program.commands import Assign, Await, AwaitAdd, Store
 from pgasrob.program.expressions import Binary, Const, Expr
 from pgasrob.program.statements import Block, While
 
-SETS, MOST_OPEN = 2, 8
-"""Sets of flags that are used in turn; and how many barriers of one collective may be open at once."""
+SETS, MOST_OPEN, MOST_IN_LOOPS = 2, 128, 8
+"""Sets of flags that are used in turn; and how many barriers of one collective may be open at once, also in loops
+of which it is not known how often they are passed."""
 
 
 def arrive(steps: Steps, group: Group, collective: str, sets: int = SETS) -> int:
@@ -104,8 +105,9 @@ def begin(steps: Steps, group: Group, collective: str) -> int:
     phase = arrive(steps, group, collective, sets)
     open = (*_open(steps, group, collective), phase)
     window = 1 + (phase - open[0]) % (2 * sets)
-    if window > MOST_OPEN:
-        call.fail(f"{call.name} with {MOST_OPEN} others under way", "wait for the first of them before")
+    most = MOST_IN_LOOPS if call.in_open_loop else MOST_OPEN
+    if window > most:
+        call.fail(f"{call.name} with {most} others under way", "wait for the first of them before")
     key = group.name(f"window.{collective}")
     known = call.own_fact(key)
     call.publish(key, max(window, known if isinstance(known, int) else 1))

@@ -114,3 +114,23 @@ def test_other_memory_is_not_in_use(body: str) -> None:
 @pytest.mark.parametrize("call", [REDUCED, "MPI_Ibarrier(MPI_COMM_WORLD, &r);"])
 def test_requests_of_collectives_are_not_freed(call: str) -> None:
     assert "mpi-collective-request-freed" in found_in(f"{call} MPI_Request_free(&r);")
+
+
+MANY = [
+    f"MPI_Request s[20]; int q[20], o[20]; for (int i = 0; i < 20; i++) {{ q[i] = i; {call} }}"
+    " MPI_Waitall(20, s, MPI_STATUSES_IGNORE); for (int i = 0; i < 20; i++) assert(CLAIMED);".replace("CLAIMED", claim)
+    for call, claim in (
+        ("MPI_Ibarrier(MPI_COMM_WORLD, &s[i]);", "q[i] == i"),
+        ("MPI_Iallreduce(&q[i], &o[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &s[i]);", "o[i] == 2 * i"),
+    )
+]
+MANY.append(
+    "MPI_Request s[80]; int q[80] = {0}; if (me == 0) q[79] = 7;"
+    " for (int i = 0; i < 80; i++) MPI_Ibcast(&q[i], 1, MPI_INT, 0, MPI_COMM_WORLD, &s[i]);"
+    " MPI_Waitall(80, s, MPI_STATUSES_IGNORE); assert(q[79] == 7);"
+)
+
+
+@pytest.mark.parametrize("body", MANY)
+def test_many_under_way(body: str) -> None:
+    assert checked(body) in (("robust", "hold"), ("robust", None))
