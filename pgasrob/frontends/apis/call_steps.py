@@ -137,6 +137,10 @@ class Steps:
         self.note(key, tuple(sorted({*held, name} if holds else {*held} - {name})))
         return name in held
 
+    def holds(self, key: str, name: str) -> bool:
+        """Whether this rank holds the lock ``name`` noted under ``key``."""
+        return name in cast("tuple[str, ...]", self.recall(key, ()))
+
     def free(self, memory: Address, rule: Rule) -> None:
         """Note that this call has given ``memory`` back, so that an access to it breaks ``rule``."""
         known = {**freed(self.call.state), memory.object: (self.opened(), rule)}

@@ -74,6 +74,7 @@ def test_a_call_that_is_not_allowed(name: str) -> None:
     assert (repaired.verdict, repaired.legal, repaired.deadlock) == ("robust", "yes", False)
 
 
+SOME_LOCK = "static long m[2]; int i = shmem_int_atomic_fetch_inc(&x, shmem_my_pe());"
 SMALL: list[tuple[str, str, Rule | None, str]] = [
     ("team", "shmem_team_t t; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &t);"
      " shmem_team_destroy(t); shmem_team_sync(t);", openshmem.TEAM_DESTROYED, "shmem_team_sync on a team"),
@@ -113,6 +114,12 @@ SMALL: list[tuple[str, str, Rule | None, str]] = [
      " if (!f) shmem_finalize(); shmem_query_finalized(&f); if (!f) shmem_barrier_all();", None, ""),
     ("asked at the end", "shmem_finalize(); if (shmem_my_pe() == 0) x = 1;", None, ""),
     ("another lock", "shmem_set_lock(&l); shmem_clear_lock(&k); shmem_clear_lock(&l);", openshmem.NOT_LOCKED, ""),
+    ("a lock of several", SOME_LOCK + "shmem_set_lock(&m[i]); shmem_clear_lock(&m[i]);", None, ""),
+    ("another one of several", SOME_LOCK + "shmem_set_lock(&m[i]); shmem_clear_lock(&m[1 - i]);",
+     openshmem.NOT_LOCKED, "a lock that nobody holds"),
+    ("one of several by its name", SOME_LOCK + "shmem_set_lock(&m[i]); shmem_clear_lock(i ? &m[1] : m);", None, ""),
+    ("some before all", SOME_LOCK + "if (!shmem_my_pe()) { shmem_set_lock(m); shmem_clear_lock(&m[i]); shmem_clear_lock(m); }",
+     openshmem.NOT_LOCKED, "a lock that nobody holds"),
 ]  # fmt: skip
 
 

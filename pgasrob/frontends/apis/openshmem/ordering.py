@@ -122,22 +122,34 @@ def test_lock(call: Call) -> list[Way]:
 @FUNCTIONS.does("void shmem_clear_lock(long *lock)")
 def clear_lock(call: Call, steps: Steps) -> None:
     """Complete what the holder has issued in the default context, then free the lock."""
-    release = Swap(call.register("held"), Const(0), _lock(call), Const(0), atomic=LOCK)
-    if not _held(steps, False):
+    held = call.register("held")
+    release = Swap(held, Const(0), _lock(call), Const(0), atomic=LOCK)
+    before = _held(steps, False)
+    if before is False:
         raise NotAllowed(rules.NOT_LOCKED, f"{call.name} of a lock that this PE does not hold")
     steps.do(Wait(default_queue(call)), release)
+    if before is None:
+        steps.illegal(rules.NOT_LOCKED, f"{call.name} of a lock that nobody holds", unless=held)
 
 
 LOCKS = "shmem.locks"
 """Key in the state of the locks that this PE holds, by their addresses."""
 
 
-def _held(steps: Steps, holds: bool) -> bool:
-    """Note whether this PE ``holds`` the lock in argument 0 from now on; whether it may have held it before."""
+SOME = "some"
+"""Among these, where only the run knows which ones it holds or has set free."""
+
+
+def _held(steps: Steps, holds: bool) -> bool | None:
+    """Note whether this PE ``holds`` the lock in argument 0 from now on; whether it has held it before, None where only
+    the run knows."""
     lock = Arguments(steps.call).symmetric(0)
-    if not isinstance(lock.offset, int):
-        return True
-    return steps.hold(LOCKS, f"{lock.object}+{lock.offset}", holds)
+    if isinstance(lock.offset, int):
+        return steps.hold(LOCKS, f"{lock.object}+{lock.offset}", holds) or (None if steps.holds(LOCKS, SOME) else False)
+    if not holds:
+        steps.note(LOCKS, ())
+    steps.hold(LOCKS, SOME, True)
+    return None
 
 
 def _acquire(cell: Expr) -> AwaitAdd:
