@@ -163,8 +163,13 @@ def _one_of(values: Sequence[Sequence[tuple[Register, int]]]) -> Expr:
 
 
 def _is_impossible(claims: Claims, assumed: Assumed) -> bool:
-    """Whether it is certain that not all ``claims`` are true: by intervals, or since all are about one term with few
-    values."""
+    """Whether it is certain that not all ``claims`` are true: by what follows from one of them, by intervals, or since
+    all are about one term with few values."""
+    known = {term: Const(bounds.low) for term, bounds in claims.items() if bounds.low == bounds.high}
+    for term, bounds in claims.items():
+        follows = with_known(term, {other: number for other, number in known.items() if other != term})
+        if isinstance(follows, Const) and follows.value not in bounds:
+            return True
     narrow = {each: bounds for each, bounds in assumed.items() if each not in claims}
     for term, bounds in claims.items():
         if isinstance(term, Binary) and is_truth(term) and bounds.low == bounds.high:

@@ -62,6 +62,14 @@ def test_what_is_said_goes_together_with_what_was_chosen() -> None:
     assert ways({above: choices[above]}, {K: Bounds(0, 5)}, of("*", K, 3), Bounds(3, 3)) == [Way(of2(S, 0), False)]
 
 
+def test_what_was_chosen_follows_from_what_is_chosen_now() -> None:
+    choices = {of("&", K, 1): Choice(R, (0, 1)), of("<=", K, 5): Choice(S, (0, 1))}
+    (way,) = ways({of("&", K, 1): choices[of("&", K, 1)]}, {}, of("&", K, 3), Bounds(3, 3))
+    assert way == Way(of2(R, 1), False)
+    (way,) = ways({of("<=", K, 5): choices[of("<=", K, 5)]}, {}, of(">", K, 5), Bounds(1, 1))
+    assert way == Way(of2(S, 0), False)
+
+
 def test_of_a_term_with_few_values_it_is_known_which_there_are() -> None:
     digit = of("%", K, 8)
     choices = {of(">>", digit, 2): Choice(R, (0, 1))}
