@@ -166,6 +166,9 @@ SLOW: dict[str, str] = {
     "frontends/apis/mpi/test_messages.py": """
         a_message_is_found_and_stays/2
     """,
+    "frontends/apis/mpi/test_nonblocking.py": """
+        buffers_under_way_are_left_alone/2 many_under_way/3 other_memory_is_not_in_use/2
+    """,
     "frontends/apis/mpi/test_rules.py": """
         one_mistake_is_one_finding
     """,
