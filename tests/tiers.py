@@ -517,7 +517,7 @@ SLOW: dict[str, str] = {
     "render/test_explorer.py": """
         a_fault_is_pale_until_it_is_reached a_large_run_stays_quick a_presenter_steps_whatever_has_the_focus
         a_run_into_a_deadlock_says_so a_step_is_spoken an_await_at_which_a_rank_stands_shows_its_cell
-        diagram_fades_what_is_to_come edges_of_the_cycle_lead_to_their_steps every_lane_is_in_view
+        diagram_fades_what_is_to_come edges_of_the_cycle_lead_to_their_steps every_lane_is_in_view/2
         every_state_is_that_of_the_replay everything_is_reached_by_tab keys_and_buttons
         operations_that_a_run_leaves_pending other_runs page_is_well_formed_and_holds_the_json_object
         print_shows_all_of_the_diagram sc_order_marks_the_counterpart source_line_and_where_the_ranks_are
