@@ -48,6 +48,7 @@ class RecordedCall:
 
     span: Span = NOWHERE
     strict = False
+    in_open_loop = False
 
     def __init__(
         self,
