@@ -145,6 +145,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/compiler/test_operations.py": """
         frontends.c.compiler.operands
     """,
+    "frontends/c/compiler/test_thread_races.py": """
+        frontends.c.compiler.canonical_loops frontends.c.compiler.thread_accesses
+    """,
     "frontends/c/compiler/test_type_names.py": """
         frontends.c.types
     """,

@@ -210,6 +210,9 @@ SLOW: dict[str, str] = {
     "frontends/c/compiler/test_fuzz_compiler.py": """
         any_text deep_and_long_programs/6 mutated_programs pieces
     """,
+    "frontends/c/compiler/test_thread_races.py": """
+        races/3 what_is_right_has_no_race_and_its_assertions_hold/4
+    """,
     "frontends/c/libc/test_callbacks.py": """
         what_has_been_put_is_sorted/4 what_is_searched_is_found/3
     """,

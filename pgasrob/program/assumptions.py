@@ -98,6 +98,8 @@ class Kind(Enum):
         "no rank waits in {names} for more than what is brought to it, though it may")
     WAITING_ALIKE = ("waiting-alike", "construct", False,
         "where {names} may wait for other ranks, they do so in every call or in none")
+    THREADS_INDEPENDENT = ("threads-independent", "construct", True,
+        "one thread does what a team does, in the order of the text, and other ways end alike: {names}")
     BOUNDED_LEAD = ("bounded-lead", "construct", False,
         "no rank makes {names} more than 4 times before one that gets what it gives comes to the first")
     QUEUE_ROOM = ("queue-room", "construct", False,

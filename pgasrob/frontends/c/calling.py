@@ -125,6 +125,8 @@ class Calling:
         if not self.writer.open:
             return
         ways = [outcomes] if isinstance(outcomes, Outcome | Look) else outcomes
+        if frame.function.regions or len(self.position.state.frames) > 1:
+            self._check_alone(name, ways)
         match ways:
             case [Outcome() as outcome]:
                 self._finish(outcome)
@@ -134,6 +136,20 @@ class Calling:
                 )
             case _:
                 self._choose(ways)
+
+    def _check_alone(self, name: str, ways: Sequence[Way]) -> None:
+        """Raises :class:`Problem` where the call communicates and other threads of the rank run beside it."""
+        team = self.position.team
+        if team is None or self.program.is_of_library(name):
+            return
+        quiet = all(isinstance(way, Outcome) and not (way.statements or way.after or way.ends) for way in ways)
+        if moves_data(name) or not quiet:
+            raise Problem(
+                "PG104",
+                f"`{name}` in the region of `#pragma omp {team.name}` in line {team.span.line}: threads that "
+                "communicate are not supported",
+                "communicate before the region or behind it",
+            )
 
     def _look_at_pointers(self, call: code.Call) -> None:
         """Note for each pointer argument as integers of which sign the call takes what is there."""
@@ -299,6 +315,7 @@ class Calling:
                 f"calls nest more than {MOST_FRAMES} deep, in `{function.name}`",
                 "a recursion must end by what is known on each rank; make it a loop",
             )
+        self.position.rests_on_regions(function)
         depth = sum(frame.function is function for frame in self.position.state.frames)
         frame = Frame(function, self.program.live_slots(function), depth, target, result)
         for slot, argument in zip(function.parameters, arguments, strict=False):

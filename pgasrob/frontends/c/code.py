@@ -247,12 +247,35 @@ class Variable:
     type: CType
 
 
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The code from ``first`` up to ``last`` belongs to a directive of OpenMP, which is ``name`` at ``span``.
+    ``parallel``: other threads of a team may execute it, too, and ``several``: nothing in the text keeps
+    them from it. ``unchecked``: lines with accesses of which it is not known whether
+    they race with those of other threads."""
+
+    first: int
+    last: int
+    name: str
+    span: Span
+    parallel: bool
+    several: bool
+    unchecked: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [str(each) for each in self.unchecked]
+        lists = f"{', '.join(lines[:-1])} and {lines[-1]}" if lines[1:] else "".join(lines)
+        more = f", not checked in line{'s' if lines[1:] else ''} {lists}" if lines else ""
+        return f"`{self.name}` in line {self.span.line}{more}"
+
+
 @dataclass(slots=True)
 class CompiledFunction:
     """``parameters``: the slots that arguments go to (parameters in memory are stored by the code at the beginning).
     ``spans`` stand beside ``code``, one for each instruction: the smallest piece of source that is a whole call,
     assignment or condition. ``lasting``: those of the ``objects`` that live until it returns. ``sized``: local arrays
-    whose lengths are found when they are declared, which end as objects do, and the slots with their addresses."""
+    whose lengths are found when they are declared, which end as objects do, and the slots with their addresses.
+    ``regions``: those of OpenMP, inner ones first."""
 
     name: str
     parameters: tuple[Slot, ...]
@@ -263,6 +286,7 @@ class CompiledFunction:
     spans: list[Span]
     lasting: tuple[str, ...] = ()
     sized: dict[str, Slot] = field(default_factory=dict)
+    regions: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,10 @@ class Compiled:
             self._handlers[name] = next((each for each in found if each is not None), None)
         return self._handlers[name]
 
+    def is_of_library(self, name: str) -> bool:
+        """Whether it is a function of the library of C."""
+        return next((api.name for api in self.apis if api.handler(name) is not None), "") == LIBRARY
+
     def is_output(self, name: str) -> bool:
         """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
         return any(name in api.output for api in self.apis)

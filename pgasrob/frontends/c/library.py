@@ -12,7 +12,7 @@ from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, code, nondeterminism
-from pgasrob.frontends.c.libc import callbacks, command_line, numbers, outside, scanning
+from pgasrob.frontends.c.libc import callbacks, command_line, numbers, openmp_calls, outside, scanning
 from pgasrob.frontends.c.libc.file_calls import SHOWS, STREAM
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.libc.reads import careful
@@ -398,7 +398,7 @@ UNSUPPORTED = {
     "longjmp": "return error codes instead",
     "fork": "processes are those of the API",
     "pthread_*": "threads are not supported: every rank is one thread of control",
-    "omp_*": "threads are not supported: every rank is one thread of control",
+    "omp_*": "of <omp.h> there are the numbers of threads, the locks and the times",
     "sem_*": "threads are not supported: every rank is one thread of control",
     "dlopen": "call functions of this file",
     "system": "commands of the shell are not supported",
@@ -444,4 +444,4 @@ LIBRARY = Api(
     variables=VARIABLES,
     source=callbacks.TEXT,
 )
-__all__ = ["LIBRARY", "command_line", "numbers", "outside", "scanning"]
+__all__ = ["LIBRARY", "command_line", "numbers", "openmp_calls", "outside", "scanning"]

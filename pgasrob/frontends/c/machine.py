@@ -82,6 +82,7 @@ class Machine:
         main = program.unit.functions.get("main")
         if main is None:
             raise Problem("PG144", "there is no function `main`", "add one: it is where every rank begins")
+        self.position.rests_on_regions(main)
         self.position.go_to(State([Frame(main, program.live_slots(main), 0, None, INT)]))
         self._give_arguments()
         self.branching.pending.append(Branch(self.writer.fresh().label, self.position.state))

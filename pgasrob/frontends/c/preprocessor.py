@@ -17,6 +17,7 @@ from pgasrob.diagnostics import SourceError, visible
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.conditions import MAX_NESTING, Arithmetic
+from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.standard import MACROS, MACROS_OF, STANDARD_HEADERS, SYSTEM_FOLDERS, SYSTEM_HEADERS
 from pgasrob.frontends.c.tokens import Source, Token, error, error_at, spelled, tokenise
 from pgasrob.frontends.c.values import Known
@@ -26,7 +27,8 @@ from pgasrob.program.statements import NOWHERE, Span
 from pgasrob.stop_points import stop_point
 
 NO_FLAGS = Flags()
-UNSUPPORTED_PRAGMAS = ("omp", "acc")
+OPENMP = "omp"
+UNSUPPORTED_PRAGMAS = ("acc",)
 COMMON = frozenset({"message.h"})
 """Headers of APIs with names that a program may well give its own."""
 MAX_EXPANSION = 200_000
@@ -263,13 +265,25 @@ class _Preprocessor:
                 raise error("PG102", f"there is no directive `#{name.text}`", name)
 
     def _pragma(self, name: Token, line: list[Token], source: Source, output: list[Token]) -> None:
-        """One for threads stays as a token, since it matters only in a function that is called."""
-        if line and line[0].text in UNSUPPORTED_PRAGMAS:
+        """One of OpenMP, or one that is not supported, stays as a token: it matters only in a function that is
+        called."""
+        if line and line[0].text in (OPENMP, *UNSUPPORTED_PRAGMAS):
             text, last = f"#pragma {spelled(line)}", line[-1].span
             span = replace(name.span, end_line=last.end_line, end_column=last.end_column)
-            output.append(replace(name, kind="pragma", text=text, span=span))
+            output.append(self._as_token(replace(name, text=text, span=span), line))
         if line and line[0].text == "once":
             self.once.add(source.file)
+
+    def _as_token(self, pragma: Token, line: Sequence[Token]) -> Token:
+        """The ``pragma`` with these tokens behind it; macros in one of OpenMP are expanded (OpenMP 5.2, 3.1)."""
+        if line[0].text != OPENMP:
+            return replace(pragma, kind="pragma")
+        parts = tuple(self._expand(line[1:], 0))
+        if not parts:
+            raise error(
+                "PG104", "`#pragma omp` names no directive", pragma, "`parallel`, `for`, `task` ... stands there"
+            )
+        return replace(pragma, kind="omp", parts=parts)
 
     # Includes
 
@@ -405,8 +419,11 @@ class _Preprocessor:
             raise error("PG102", "`_Pragma` needs a string in parentheses", token)
         text = stack[-2].text
         del stack[-3:]
-        unsupported = " ".join(text.strip('"').split()[:1]) in UNSUPPORTED_PRAGMAS
-        return [replace(token, kind="pragma", text=f"_Pragma({text})")] if unsupported else []
+        said = Source(token.source.file, string(replace(token, kind="string", text=text)))
+        line = [replace(each, span=token.span, source=token.source, direct=False) for each in tokenise(said)]
+        if not line or line[0].text not in (OPENMP, *UNSUPPORTED_PRAGMAS):
+            return []
+        return [self._as_token(replace(token, text=f"_Pragma({text})"), line)]
 
     def _arguments(self, macro: Macro, name: Token, stack: list[Token]) -> tuple[dict[str, list[Token]], Token]:
         """The arguments of a call by parameter, taken from ``stack``, and the closing bracket."""

@@ -88,6 +88,15 @@ class Position:
             return owner
         return None if owner == self.rank.number else Const(owner)
 
+    @property
+    def team(self) -> code.Region | None:
+        """The innermost region of OpenMP here that several threads may execute."""
+        frames = self.state.frames
+        if not any(frame.function.regions for frame in frames):
+            return None
+        inner = (each for frame in reversed(frames) for each in frame.regions(waiting=frame is not self.frame))
+        return next((each for each in inner if each.parallel), None)
+
     # What is learned and noted
 
     @property
@@ -98,6 +107,11 @@ class Position:
     def rests_on(self, kind: Kind, *about: str) -> None:
         """Note that the translation of the current instruction is right only under an assumption."""
         self.world.assumptions.add(kind, *about, line=self.span.line)
+
+    def rests_on_regions(self, function: code.CompiledFunction) -> None:
+        """Note that what is under directives of OpenMP in ``function`` is executed by one thread."""
+        for region in function.regions:
+            self.world.assumptions.add(Kind.THREADS_INDEPENDENT, str(region), line=region.span.line)
 
     def rests_on_memory(self, about: str) -> None:
         """Note that the current instruction, by ``about``, depends on which ranks share memory."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from pgasrob.frontends.c.choices import Choice
-from pgasrob.frontends.c.code import CompiledFunction, Slot
+from pgasrob.frontends.c.code import CompiledFunction, Region, Slot
 from pgasrob.frontends.c.contents import Contents, Key, Pages, scalars_of_page
 from pgasrob.frontends.c.initialised import ALL, NOTHING, Initialised
 from pgasrob.frontends.c.nondeterminism import Bounds, Leaf, leaves_of
@@ -57,6 +57,11 @@ class Frame:
     def local(self, name: str) -> ObjectId:
         """The local object ``name`` of this call."""
         return ObjectId("local", (self.function.name, name, self.depth))
+
+    def regions(self, *, waiting: bool) -> Iterator[Region]:
+        """The regions of OpenMP that it is in, the inner ones first; ``waiting``: for a call to return."""
+        place = self.pc - waiting
+        return (each for each in self.function.regions if each.first <= place < each.last)
 
     @property
     def span(self) -> Span:

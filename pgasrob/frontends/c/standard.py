@@ -23,9 +23,10 @@ STANDARD_HEADERS = frozenset(
     f"{name}.h"
     for name in words(
         "assert complex ctype errno fcntl features fenv float getopt inttypes iso646 libgen limits locale malloc math "
-        "memory sched setjmp signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string "
-        "strings sys/file sys/ioctl sys/mman sys/param sys/resource sys/stat sys/time sys/times sys/types sys/unistd "
-        "sys/wait tgmath time unistd utime wchar x86intrin immintrin xmmintrin emmintrin alloca values linux/limits"
+        "memory omp sched setjmp signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn "
+        "string strings sys/file sys/ioctl sys/mman sys/param sys/resource sys/stat sys/time sys/times sys/types "
+        "sys/unistd sys/wait tgmath time unistd utime wchar x86intrin immintrin xmmintrin emmintrin alloca values "
+        "linux/limits"
     )
 )
 
@@ -35,17 +36,18 @@ SYSTEM_HEADERS = frozenset(
     for name in words(
         "aio argp ar byteswap cpuid cuda cuda_runtime dirent dlfcn elf endian err error execinfo fnmatch fts ftw "
         "glob grp hwloc iconv ifaddrs langinfo libintl link mntent mqueue netdb numa numaif papi pmi pmi2 pmix "
-        "omp poll printf pthread pwd regex sanitizer/asan_interface search semaphore shadow spawn stdio_ext syscall "
+        "poll printf pthread pwd regex sanitizer/asan_interface search semaphore shadow spawn stdio_ext syscall "
         "sysexits syslog tar termios threads ucontext ulimit utmp utmpx valgrind/memcheck valgrind/valgrind wctype "
         "wordexp zlib"
     )
 )
 """Headers of the system that are not read: what they declare is not known. Others are headers of the program."""
 
+_LOCKS = words("pthread_t pthread_key_t sem_t omp_lock_t omp_nest_lock_t")
 _THREADS = [f"pthread_{name}_t" for name in words("mutex attr mutexattr cond condattr rwlock barrier once spinlock")]
 TYPES: dict[str, c.CType] = {
-    **{name: c.Opaque(name) for name in ("pthread_t", "pthread_key_t", "sem_t", "omp_lock_t", *_THREADS)},
-    "bool": c.BOOL,
+    **{name: c.Opaque(name) for name in (*_LOCKS, *_THREADS)},
+    "bool": c.BOOL, "omp_sched_t": c.INT,
     "size_t": c.ULONG, "ssize_t": c.LONG, "ptrdiff_t": c.LONG, "intptr_t": c.LONG, "uintptr_t": c.ULONG,
     "intmax_t": c.LONG, "uintmax_t": c.ULONG, "off_t": c.LONG, "off64_t": c.LONG, "time_t": c.LONG, "clock_t": c.LONG,
     "suseconds_t": c.LONG, "useconds_t": c.UINT, "pid_t": c.INT, "uid_t": c.UINT, "gid_t": c.UINT, "mode_t": c.UINT,
@@ -209,5 +211,13 @@ MACROS: dict[str, str] = {
     "__builtin_offsetof(type, member)": "offsetof(type, member)",
 }  # fmt: skip
 """Bodies of macros by their heads. They are there without any include, and a program's own `#define` replaces them."""
-MACROS_OF: dict[str, dict[str, str]] = {"complex.h": {"complex": "_Complex"}}
+MACROS_OF: dict[str, dict[str, str]] = {
+    "complex.h": {"complex": "_Complex"},
+    "omp.h": {
+        "omp_sched_static": "1",
+        "omp_sched_dynamic": "2",
+        "omp_sched_guided": "3",
+        "omp_sched_auto": "4",
+    },
+}
 """Those that are names of programs' own where their header is not included."""

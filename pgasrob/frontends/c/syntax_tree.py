@@ -82,7 +82,7 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
 
     Raises :class:`SourceError` for what is wrong outside of the bodies of functions.
     """
-    kept = with_prototypes(_without_attributes(list(tokens)))
+    kept = with_prototypes(_with_pragmas(_without_attributes(list(tokens))))
     _check_brackets(kept)
     known = {*TYPES, "_Bool", "va_list", *types}
     broken: dict[str, SourceError] = {}
@@ -98,6 +98,21 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
         if isinstance(read, Parsed):
             return replace(read, broken=broken)
         kept = _without_what_is_wrong(read, known, source, broken)
+
+
+def _with_pragmas(tokens: list[Token]) -> list[Token]:
+    """``tokens`` without the pragmas of OpenMP, each of which goes to the token behind it."""
+    kept: list[Token] = []
+    pragmas: tuple[Token, ...] = ()
+    for token in tokens:
+        if token.kind == "omp":
+            pragmas += (token,)
+        elif pragmas:
+            kept.append(replace(token, parts=pragmas))
+            pragmas = ()
+        else:
+            kept.append(token)
+    return kept
 
 
 UNREADABLE = ("stray", "pragma")

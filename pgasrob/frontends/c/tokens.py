@@ -42,11 +42,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A preprocessing token. ``kind``: name, number, string, character, sign, pragma (one that is not supported), or
-    stray: what is no token of C, which is an error unless it is passed over.
+    """A preprocessing token. ``kind``: name, number, string, character, sign, omp (a pragma of OpenMP), pragma (one
+    that is not supported), or stray: what is no token of C, which is an error unless it is passed over.
 
     A token that the body of a macro gives has the place of the macro's use; one from an argument has its own place.
     ``hidden``: the macros it came from, which do not expand it again. ``direct``: it stands in the text as it is.
+    ``parts``: of a pragma of OpenMP what stands behind `omp`, of another token the pragmas before it.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Token:
     first: bool = False  # in its line
     hidden: frozenset[str] = frozenset()
     direct: bool = True
+    parts: tuple[Token, ...] = ()
 
 
 def error(
@@ -182,15 +184,14 @@ def tokenise(source: Source) -> Iterator[Token]:
             line, first, space = end_line, False, False
 
 
-NO_THREADS = "each rank is one thread of control here; check the program without the threads"
+NO_ACCELERATORS = "each rank is one thread of control here; check the program without the accelerator"
 
 
 def unreadable(token: Token) -> SourceError:
     """The error for a stray character, or a pragma that is not supported."""
     char = token.text
     if token.kind == "pragma":
-        what = "accelerators" if "acc" in re.split(r"\W+", char)[:3] else "threads"
-        return error("PG104", f"`{char}`: {what} are not supported", token, NO_THREADS)
+        return error("PG104", f"`{char}`: accelerators are not supported", token, NO_ACCELERATORS)
     if char in "\"'":
         what = "string" if char == '"' else "character"
         return error("PG101", f"this {what} is not closed in its line", token)

@@ -20,6 +20,7 @@ from pgasrob.frontends.c.code import (
     LoopHead,
     Move,
     Object,
+    Region,
     Return,
     Set,
     Slot,
@@ -56,6 +57,7 @@ class Emitter:
         self.placed_at = -1
         self.loop_ranges: list[tuple[int, int, int]] = []
         self.loops_open = 0
+        self.regions: list[Region] = []
 
     # Instructions
 
@@ -140,12 +142,14 @@ class Emitter:
         """The result of ``compute`` and the code that it emits, which does not stay in the function."""
         state = len(self.code), len(self.slots), len(self.labels), len(self.loop_ranges), self.placed_at
         objects, sized, loops = dict(self.objects), dict(self.sized), self.context.loops
+        regions = len(self.regions)
         try:
             found = compute()
             return found, self.code[state[0] :]
         finally:
             del self.code[state[0] :], self.spans[state[0] :], self.slots[state[1] :], self.labels[state[2] :]
             del self.loop_ranges[state[3] :]
+            del self.regions[regions:]
             self.placed_at = state[4]
             self.objects, self.sized, self.context.loops = objects, sized, loops
 

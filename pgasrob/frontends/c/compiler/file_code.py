@@ -11,6 +11,7 @@ from pgasrob.frontends.c.code import MAIN, CompiledFunction, Object, Return, Set
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.scopes import Body, Context, FunctionName, GlobalVariable, Scope, Target
 from pgasrob.frontends.c.compiler.statement_code import Statements
+from pgasrob.frontends.c.compiler.thread_regions import check_pragmas, declared_outside
 from pgasrob.frontends.c.compiler.type_names import Declarator
 from pgasrob.frontends.c.layout import alike, shown
 from pgasrob.frontends.c.syntax_tree import Node, Parsed, parse
@@ -40,6 +41,8 @@ class File:
         """Compile the file. Errors in a function matter only where it is called, unless that is `main`, or the file,
         which is no ``further`` one, has none."""
         unit, root = self.context.unit, parsed.root
+        with self._gathered():
+            self._pragmas_outside(root)
         for node in root.children:
             with self._gathered():
                 self._external(node)
@@ -58,6 +61,14 @@ class File:
             del unit.objects[name]
         for name in unit.needs.keys() & (unit.functions.keys() | unit.objects.keys()):
             del unit.needs[name]
+
+    def _pragmas_outside(self, root: Node) -> None:
+        """The directives of OpenMP that are in no function."""
+        start, tokens = 0, self.context.tokens
+        bodies = [each["body"] for each in root.children if each.type == "function_definition"]
+        for body in (*bodies, Node("", len(tokens), len(tokens))):
+            declared_outside(tokens[start : body.first + 1], self.context.threadprivate)
+            start = body.last + 1
 
     @contextmanager
     def _kept(self, name: str | None) -> Iterator[None]:
@@ -211,13 +222,24 @@ def compiled(context: Context, name: str, result: CType, node: Node) -> Compiled
         statements.declarations.measure_parameters(declared.function["parameters"])
     for child in node["body"].children:
         statements.statement(child)
+    check_pragmas(context.tokens[node["body"].first + 1 : node["body"].last + 1], context.pragmas)
     emitter.span = context.span(Node("", node["body"].last, node["body"].last))
     _end(emitter, result)
     returned = VOID if isinstance(result, Struct) else result
     code = emitter.finished()
     lasting = emitter.ending(())
+    regions = tuple(emitter.regions)
     return CompiledFunction(
-        name, tuple(slots), returned, emitter.slots, emitter.objects, code, emitter.spans, lasting, emitter.sized
+        name,
+        tuple(slots),
+        returned,
+        emitter.slots,
+        emitter.objects,
+        code,
+        emitter.spans,
+        lasting,
+        emitter.sized,
+        regions,
     )
 
 

@@ -85,6 +85,17 @@ class Declarations:
             elif self.emitter.loops_open or self.body.targets:
                 self.emitter.emit(Set(slot, UNDEFINED, type))
 
+    def another(self, name: Node, type: CType) -> None:
+        """Declare a variable of ``type`` that has no value yet in the block at hand, whose name may be that of one
+        outside."""
+        type = self.context.complete(type)
+        if isinstance(type, Array | Struct) or self.context.word(name) in self.body.addressed:
+            self._object(name, type, None, name)
+        else:
+            slot = self.emitter.new_slot(type, self.context.word(name))
+            self._declare(name, SlotVariable(slot, type))
+            self.emitter.emit(Set(slot, UNDEFINED, type))
+
     def _extern(self, name: Node, type: CType, node: Node) -> None:
         word = self.context.word(name)
         known = self.context.file_scope.names.get(word)

@@ -152,6 +152,9 @@ class Context:
     loops: int = 0
     written: dict[str, Api] = field(default_factory=dict)
     """The functions that the program uses and that an API has written in C."""
+    pragmas: set[int] = field(default_factory=set)
+    """The `id` of the directives of OpenMP that statements have been compiled under."""
+    threadprivate: set[str] = field(default_factory=set)
 
     # Places
 

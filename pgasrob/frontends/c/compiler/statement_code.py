@@ -10,6 +10,7 @@ from pgasrob.frontends.c.compiler.expression_code import Expressions
 from pgasrob.frontends.c.compiler.local_declarations import Declarations
 from pgasrob.frontends.c.compiler.operands import NOTHING, Operand
 from pgasrob.frontends.c.compiler.scopes import Body, Scope
+from pgasrob.frontends.c.compiler.thread_regions import Regions
 from pgasrob.frontends.c.layout import with_article
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import INT, CType, Integer, Struct, Void
@@ -31,6 +32,7 @@ class Statements:
         self.result_pointer = result_pointer
         self.expressions = Expressions(emitter, self._block_value)
         self.declarations = Declarations(emitter, body, self.expressions)
+        self.regions = Regions(emitter, body, self.expressions, self.declarations, self.statement)
         self.branches = self.expressions.branches
         self.constants = self.expressions.constants
         self.conversions = self.expressions.conversions
@@ -60,6 +62,8 @@ class Statements:
         }
 
     def statement(self, node: Node) -> None:
+        if (self.regions.races or self.context.token(node).parts) and self.regions.begins(node):
+            return
         compile = self._statements.get(node.type)
         if compile is None:
             raise self.context.error("PG120", f"`{self.context.text(node)[:60]}` is not supported", node)

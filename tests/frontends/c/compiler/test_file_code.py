@@ -68,7 +68,7 @@ def test_what_is_refused(text: str, code: str) -> None:
         "int f(void) { return nobody(1); }",
         "int f(int, float _Complex);",
         "int g(void) { return f(); } int f(no x) { return x; }",
-        "int f(void) {\n#pragma omp parallel for\nfor (int k = 0; k < 3; k++) ; return 0; }",
+        "int f(void) {\n#pragma omp parallel for\nwhile (1) ; return 0; }",
         'int f(void) { _Pragma("acc kernels") return 0; }',
         "int f(void) { return 3 +; }",
         "int f(void) { return 3 ` 4; }",

@@ -1,0 +1,48 @@
+"""What stands under directives of OpenMP: what it means, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob import check
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.assumptions import Kind
+from tests.frontends.c.compiler.test_thread_races import claims, lowered
+from tests.frontends.c.thread_programs import COMMUNICATING, ERRORS
+
+
+def refused(body: str) -> str:
+    with pytest.raises(SourceError) as caught:
+        lowered(body)
+    return caught.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize(("name", "body"), COMMUNICATING)
+def test_threads_that_communicate_are_refused(name: str, body: str) -> None:
+    message = refused(body)
+    assert message.startswith(f"`{name}` in the region of `#pragma omp parallel") and "not supported" in message
+
+
+@pytest.mark.parametrize(("message", "body"), ERRORS)
+def test_errors(message: str, body: str) -> None:
+    assert message in refused(body)
+
+
+def test_the_assumption_has_the_lines_of_regions_that_are_reached() -> None:
+    body = "\n#pragma omp parallel\n{\n#pragma omp for\nfor(int i=0;i<8;i++) x2[i]=i;\n}\n"
+    noted = next(each for each in lowered(body).assumptions if each.kind is Kind.THREADS_INDEPENDENT)
+    assert len(noted.lines) == 2 and len(noted.about) == 2
+    assert all(each.kind is not Kind.THREADS_INDEPENDENT for each in lowered("x = 1;").assumptions)
+
+
+def test_a_private_variable_has_no_value() -> None:
+    for clause, given in (("private", "error"), ("firstprivate", "robust")):
+        body = f"int t=1;\n#pragma omp parallel {clause}(t)\n if (t) x2[omp_get_thread_num()]=1;\n"
+        verdict = check(lowered(body), effect=False)
+        assert verdict.verdict == given and ("`t`, which has not been set" in str(verdict.reason)) == (given == "error")
+
+
+def test_a_task_has_variables_of_its_own_where_no_clause_shares_them() -> None:
+    task = "int v=1;\n#pragma omp parallel\n#pragma omp single\n{ int w=2;\n#pragma omp task CLAUSE\n w=9;\n v=w; }\n"
+    assert not claims(task.replace("CLAUSE", "") + "assert(v == 2);")
+    assert not claims(task.replace("CLAUSE", "shared(w)") + "assert(v == 9);")
