@@ -106,6 +106,7 @@ CASES = [
          "MPI_Ssend(&x, 1, MPI_LONG, 0, 0, MPI_COMM_WORLD);", ("MPI_Send",), MPI),
     Case(Kind.NOT_SYNCHRONISING, "MPI_Bcast(&x, 1, MPI_LONG, 0, MPI_COMM_WORLD);",
          "MPI_Bcast(&x, 1, MPI_LONG, 0, MPI_COMM_SELF);", ("MPI_Bcast",), MPI),
+    Case(Kind.THREADS_INDEPENDENT, "x = omp_get_num_threads();", "x = 1;", ("omp_get_num_threads()",), MPI),
     Case(Kind.BOUNDED_LEAD, "while (rand()) MPI_Bcast(&x, 1, MPI_LONG, 0, MPI_COMM_WORLD);",
          "for (int i = 0; i < 60; i++) MPI_Bcast(&x, 1, MPI_LONG, 0, MPI_COMM_WORLD); (void)rand();",
          ("MPI_Bcast",), MPI, frozenset((Kind.UNKNOWN_VALUES, Kind.NOT_SYNCHRONISING))),

@@ -17,6 +17,8 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import load_c, parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.assumptions import Kind
+from pgasrob.program.illegal_calls import Illegal
+from pgasrob.program.statements import Do, statements_in
 
 PROJECTS = Path(__file__).parent / "projects"
 HARNESS = PROJECTS / "suite" / "harness.c"
@@ -73,6 +75,8 @@ KERNELS = {
     "random_access_rma": (4, ("        MPI_Win_flush_all(window);\n", ""), "not robust"),
     "breadth_first": (2, ("        shmem_barrier_all();\n        now =", "        shmem_sync_all();\n        now ="),
                       "not robust"),
+    "hybrid_stencil": (2, ("MPI_Win_fence(0, win);\n        double", "MPI_Barrier(MPI_COMM_WORLD);\n        double"),
+                       "not robust"),
     "work_queue": (3, ("            shmem_quiet();", ""), "not robust"),
     "work_stealing": (2, ("&locks[victim]", "&locks[shmem_my_pe()]"), "assertions"),
 }  # fmt: skip
@@ -98,6 +102,26 @@ def test_kernels(name: str) -> None:
     else:
         assert verdict.races is not None
         assert (verdict.verdict, verdict.races.answer) == ("robust", "matters")
+
+
+@pytest.mark.parametrize(
+    ("macro", "begins"), [("NO_PRIVATE", "`j` is written"), ("IN_PLACE", "`grid[i][j]` is written")]
+)
+def test_a_hybrid_kernel_whose_threads_race(macro: str, begins: str) -> None:
+    path = PROJECTS / "kernels" / "hybrid_stencil.c"
+    statements = (
+        each
+        for process in load_c(path, FrontEnd(defines=((macro, "1"),))).program(2).processes
+        for each in statements_in(process.body)
+    )
+    found = {each.command.fact for each in statements if isinstance(each, Do) and isinstance(each.command, Illegal)}
+    assert [each.sentence.startswith(begins) for each in found] == [True]
+
+
+def test_a_hybrid_kernel_that_communicates_in_a_region() -> None:
+    path = PROJECTS / "kernels" / "hybrid_stencil.c"
+    with pytest.raises(SourceError, match="threads that communicate are not supported"):
+        load_c(path, FrontEnd(defines=(("IN_A_REGION", "1"),))).program(2)
 
 
 def test_the_kernels_answer_what_their_headers_expect() -> None:
