@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, settings
 
+from pgasrob.__main__ import COLLECTIONS
 from tests import outputs, tiers
 
 COMMON: dict[str, Any] = {
@@ -74,7 +75,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(10_000)
+        gc.set_threshold(*COLLECTIONS)
         gc.enable()
 
 

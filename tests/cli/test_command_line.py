@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
+from pgasrob import __main__ as entry
 from pgasrob import __version__
 from pgasrob.cli import COMMANDS, EXAMPLES, cli, command_named, main
 from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
@@ -198,3 +200,15 @@ runpy.run_module("pgasrob", run_name="__main__")
 def test_the_command_that_is_installed_is_the_entry_point() -> None:
     with Path(__file__).parents[2].joinpath("pyproject.toml").open("rb") as file:
         assert tomllib.load(file)["project"]["scripts"] == {"pgasrob": "pgasrob.__main__:main"}
+
+
+def test_python_looks_for_cycles_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[tuple[int, int, int]] = []
+    monkeypatch.setattr("pgasrob.cli.main", lambda: found.append(gc.get_threshold()))
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(700, 10, 10)
+        entry.main()
+    finally:
+        gc.set_threshold(*before)
+    assert found == [entry.COLLECTIONS]

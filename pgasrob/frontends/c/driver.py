@@ -182,13 +182,14 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
     world.begin()
     machines: list[Machine] = []
     mistake: Problem | None = None
+    again = False
     for rank in world.ranks:
         machine = Machine(world, rank, MachineCall)
         machines.append(machine)
         try:
             machine.run()
         except TryAgain:
-            return None
+            again = True  # what the other ranks do and publish may be needed for more than this pass
         except NotLaid:
             pass
         except Problem as problem:
@@ -198,7 +199,7 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
             if world.budget is not None:
                 world.budget.left -= machine.position.instructions
     facts = world.facts
-    if facts.version != version or facts.gives_up() or facts.learns_of_free_ways():
+    if again or facts.version != version or facts.gives_up() or facts.learns_of_free_ways():
         return None
     if mistake is not None:
         raise mistake

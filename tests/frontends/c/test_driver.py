@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.frontends.c import driver
-from pgasrob.frontends.lower import load_c
+from pgasrob.frontends.lower import CProgram, load_c, parse_c
 from pgasrob.program.corpus import corpus
 
 PASSES = {
@@ -20,8 +20,36 @@ PASSES = {
 }
 
 
-@pytest.mark.parametrize("path", PASSES)
-def test_passes(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+WINDOWS = """#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int rank, size, errors = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int count = 1; count <= 128; count *= 2) {
+    int *to; MPI_Win window;
+    int *from = malloc(count * sizeof(int));
+    MPI_Win_allocate(count * size * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &to, &window);
+    for (int i = 0; i < count; i++) from[i] = rank * count + i;
+    MPI_Win_fence(0, window);
+    for (int t = 0; t < size; t++)
+      MPI_Put(from, count, MPI_INT, t, rank * count, count, MPI_INT, window);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < size * count; i++)
+      if (to[i] != i && ++errors < 10) printf("error at %d\\n", i);
+    MPI_Win_free(&window);
+    free(from);
+  }
+  MPI_Finalize();
+  return errors;
+}
+"""
+
+
+def passes_of(program: CProgram, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many passes there are until ``program`` is lowered on its default number of nodes."""
     passes, one_pass = [], driver._one_pass
 
     def noted(world: driver.World, version: int) -> object:
@@ -29,5 +57,15 @@ def test_passes(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return one_pass(world, version)
 
     monkeypatch.setattr(driver, "_one_pass", noted)
-    load_c(corpus() / "c" / path).program()
-    assert len(passes) == PASSES[path]
+    program.program()
+    return len(passes)
+
+
+@pytest.mark.parametrize("path", PASSES)
+def test_passes(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert passes_of(load_c(corpus() / "c" / path), monkeypatch) == PASSES[path]
+
+
+def test_a_rank_that_begins_anew_does_not_keep_the_others_from_their_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rank 1 publishes of its windows is what rank 0 needs to come to the next ones."""
+    assert passes_of(parse_c(WINDOWS), monkeypatch) == 6
