@@ -139,14 +139,14 @@ class Calling:
 
     def _check_alone(self, name: str, ways: Sequence[Way]) -> None:
         """Raises :class:`Problem` where the call communicates and other threads of the rank run beside it."""
-        team = self.position.team
-        if team is None or self.program.is_of_library(name):
+        teams = self.position.teams
+        if not teams or self.program.is_of_library(name):
             return
         quiet = all(isinstance(way, Outcome) and not (way.statements or way.after or way.ends) for way in ways)
         if moves_data(name) or not quiet:
             raise Problem(
                 "PG104",
-                f"`{name}` in the region of `#pragma omp {team.name}` in line {team.span.line}: threads that "
+                f"`{name}` in the region of `#pragma omp {teams[0].name}` in line {teams[0].span.line}: threads that "
                 "communicate are not supported",
                 "communicate before the region or behind it",
             )

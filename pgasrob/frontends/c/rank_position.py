@@ -89,13 +89,11 @@ class Position:
         return None if owner == self.rank.number else Const(owner)
 
     @property
-    def team(self) -> code.Region | None:
-        """The innermost region of OpenMP here that several threads may execute."""
-        frames = self.state.frames
-        if not any(frame.function.regions for frame in frames):
-            return None
-        inner = (each for frame in reversed(frames) for each in frame.regions(waiting=frame is not self.frame))
-        return next((each for each in inner if each.parallel), None)
+    def teams(self) -> list[code.Region]:
+        """The regions of OpenMP here that several threads may execute, the innermost first."""
+        frames = reversed(self.state.frames)
+        inner = (each for frame in frames for each in frame.regions(waiting=frame is not self.frame))
+        return [each for each in inner if each.parallel]
 
     # What is learned and noted
 

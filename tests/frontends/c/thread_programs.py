@@ -100,6 +100,32 @@ RACES = [
         "int a[8]={0}; \n#pragma omp parallel\n{\n#pragma omp for schedule(dynamic)\nfor(int i=2;i<8;++i) a[i]+=a[i-2];\n}\n x=a[3];",
     ),
     ("cnt", "static int cnt;\n#pragma omp parallel for\nfor(int i=0;i<8;i++) cnt++;\n x=cnt;"),
+    (
+        "v",
+        "int n=7,v=0;\n#pragma omp parallel\n{ if (n > 5) v = 1; \n#pragma omp barrier\n int l = v; (void)l; }\n x=v;",
+    ),
+    ("v", "int v=0;\n#pragma omp parallel\n#pragma omp for\nfor(int i=0;i<8;i++) { int q = i; v = q; }\n x=v;"),
+    ("a", "int a[12]={0};\n#pragma omp parallel for\nfor(int i=0;i<8;i+=2) a[i]=a[i+2];\n x=a[0];"),
+    ("a", "int a[8]={0};\n#pragma omp parallel for\nfor(int i=0;i!=7;i++) a[7-i]=a[7-i-1];\n x=a[0];"),
+    (
+        "a",
+        "int lo=0,hi=8,a[9]={0};\n#pragma omp parallel for shared(a,lo,hi) default(none)\nfor(int i=lo;i<hi;i++) a[i]=a[i+1];\n x=a[7];",
+    ),
+    ("s", "struct {int c[2];} s={{0}};\n#pragma omp parallel for\nfor(int i=0;i<8;i++) s.c[1]++;\n x=s.c[1];"),
+    (
+        "f",
+        "int f=0;\n#pragma omp parallel sections\n{\n#pragma omp section\n { f=1; }\n#pragma omp section\n { f=f+1; } }\n x=f;",
+    ),
+    (
+        "t",
+        "int t[4];\n#pragma omp parallel for\nfor(int i=0;i<8;i++) { for(int k=0;k<4;k++) t[k]=i; x2[i]=t[3]; }\n x=x2[7];",
+    ),
+    (
+        "m",
+        "int m=0;\n#pragma omp parallel for\nfor(int i=0;i<8;i++) { if (i>m)\n#pragma omp critical\n { m=i; } }\n x=m;",
+    ),
+    ("w", "int v=({ int w=0;\n#pragma omp parallel for\nfor(int i=0;i<8;i++) w+=i;\n w; });\n x=v;"),
+    ("c", "int c=0;\n#pragma omp parallel\n {\n#pragma omp single nowait\n c=1;\n int l=c; (void)l; }\n x=c;"),
 ]
 """The variable that threads race for."""
 
@@ -190,4 +216,23 @@ RIGHT = [
     "struct {int u,v;} p={1,2};\n#pragma omp parallel sections\n{\n p.u=3;\n#pragma omp section\n p.v=4;\n}\n x=p.u+p.v;assert(x==7);",
     "\n#pragma omp master\n shmem_int_p(&g,1,0);\n#pragma omp critical\n shmem_quiet();\n",
     "\n#define N 4\n#define CL private(t)\nint t;\n#pragma omp parallel for num_threads(N) CL\nfor(int i=0;i<N;i++) { t=i; x2[i]=t; }\n x=x2[3];assert(x==3);",
+    "int nt=1,s=0;\n#pragma omp parallel for num_threads(nt)\nfor(int i=0;i<8;i++) s+=i;\n x=s;",
+    "int s=0;\n#pragma omp parallel\n{ int l=0;\n#pragma omp parallel for\nfor(int i=0;i<8;i++) l+=i;\n\n#pragma omp critical\n s+=l; }\n x=s;",
+    "int s=0;\n#pragma omp parallel\n#pragma omp single\n#pragma omp taskloop num_tasks(1)\nfor(int i=0;i<8;i++) s+=i;\n x=s;",
+    "int *p=x2;\n#pragma omp parallel for\nfor(int *q=x2;q<x2+8;q++) *q=1;\n x=p[0];",
+    "int a[8][8];\n#pragma omp parallel for\nfor(int i=0;i<8;i++) { a[i][0]=1; for(int k=1;k<8;k++) a[i][k]=a[i][k-1]+1; }\n x=a[1][1]; assert(x==2);",
+    "int n=3,v=0;\n#pragma omp parallel\n{ if (n > 5) v = 1; \n#pragma omp barrier\n int l = v; (void)l; }\n x=v;",
+    "int v=0,i;\n#pragma omp parallel for\nfor(i=7;i>0;--i) { if (i > 6) v++; }\n x=v;",
+    "int a[8]={0};\n#pragma omp parallel for\nfor(int i=0;i<8;i+=2) a[i]=a[i+1];\n x=a[0];",
+    "int a[8]={0};\n#pragma omp parallel for\nfor(int i=0;i<4;i++) a[7-i]=i;\n x=a[7];",
+    "int lo=0,hi=1,a[9]={0};\n#pragma omp parallel for\nfor(int i=lo;i<hi;i++) a[i]=a[i+1];\n x=a[7];",
+    "struct {int c;} s[8]={{0}};\n#pragma omp parallel for\nfor(int i=0;i<8;i++) s[i].c++;\n x=s[1].c;assert(x==1);",
+    "int f=0,h=0;\n#pragma omp parallel sections reduction(+:f)\n{\n#pragma omp section\n { f+=1; }\n#pragma omp section\n { f+=2; } }\n x=f+h;assert(x==3);",
+    "int f=0;\n#pragma omp parallel\n{\n#pragma omp sections\n{\n#pragma omp section\n f=1;}\n int l=f; (void)l; }\n x=f;",
+    "int t[4];\n#pragma omp parallel for private(t)\nfor(int i=0;i<8;i++) { for(int k=0;k<4;k++) t[k]=i; x2[i]=t[3]; }\n x=x2[7];assert(x==7);",
+    "int m=0;\n#pragma omp parallel for\nfor(int i=0;i<8;i++) {\n#pragma omp critical\n if (i>m) m=i; }\n x=m;assert(x==7);",
+    "int i,j,s=0;\n#pragma omp parallel for private(j) reduction(+:s)\nfor(i=0;i<3;i++) for(j=0;j<3;j++) s+=i*j;\n x=s;assert(x==9);",
+    "int k=0;\n#pragma omp parallel for lastprivate(k)\nfor(int i=0;i<8;i++) { k=i*2; x2[i]=k; }\n x=k;assert(x==14);",
+    "int v=({ int w=0;\n#pragma omp parallel for reduction(+:w)\nfor(int i=0;i<8;i++) w+=i;\n w; });\n x=v;assert(x==28);",
+    "int c=0;\n#pragma omp parallel\n for(int k=0;k<3;k++) {\n#pragma omp single\n c+=k;\n#pragma omp barrier\n }\n x=c;assert(x==3);",
 ]

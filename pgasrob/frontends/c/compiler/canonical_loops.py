@@ -40,6 +40,8 @@ def canonical(context: Context, node: Node) -> CanonicalLoop | None:
     if initial is None or initial.type != started[0]:
         return None
     variable, lower = initial[started[1]], initial[started[2]]
+    while variable.type == "pointer_declarator":
+        variable = variable["declarator"]
     condition = context.inside(condition)
     if variable.type != "identifier" or condition.type != "binary_expression":
         return None

@@ -108,11 +108,14 @@ class Accesses:
         self.written |= set(self._names(target)) if place is None else {place[0]}
 
     def _declared(self, node: Node) -> None:
-        for each in nodes_in(node):
-            if each.type == "identifier":
-                self.declared.add(self._word(each))
-            elif each.type == "pointer_declarator":
-                self.pointers |= {self._word(inner) for inner in nodes_in(each) if inner.type == "identifier"}
+        for each in node.fields.get("declarator", ()):
+            pointer = False
+            while each.type != "identifier" and (each.children or each.get("declarator")):
+                pointer |= each.type == "pointer_declarator"
+                each = each.get("declarator") or each.children[0]
+            self.declared.add(self._word(each))
+            if pointer:
+                self.pointers.add(self._word(each))
 
     # Statements
 
@@ -269,6 +272,8 @@ class Accesses:
         for part in path:
             if isinstance(part, Node):
                 self._expression(part, around)
+        if "*" in path[1:] and writes:
+            self.unknown.append(node)  # through a pointer that lies in memory
         if not self._shared(name, around):
             private_pointer = name in self.pointers or (name not in self.declared and self.is_pointer(name))
             if writes and path and private_pointer:

@@ -52,8 +52,9 @@ class Races:
             answers = [self._between(first, other) for other in others]
             race = next((each for each in answers if isinstance(each, Race)), None)
             if race is not None:
-                named.add(first.name)
                 races.append(race)
+                if first.sure:
+                    named.add(first.name)  # no run has only another one
             elif None in answers:
                 unchecked.append(first.node)
         return races, unchecked

@@ -61,17 +61,22 @@ class Regions:
         self.teams: list[Scope] = []
         """The blocks around the parallel regions that are open."""
         self.races: dict[int, list[Race]] = {}  # by the id of the statements
+        self._under_way: set[int] = set()  # the `id` of directives
         self._kept: list[Node] = []  # whose ids may be remembered
 
     def begins(self, node: Node) -> bool:
         """Whether ``node`` stands under directives; then it is compiled with them. Also says which races it has."""
-        for race in self.races.pop(id(node), ()):
-            self._tell(race)
-        pragmas = [each for each in self.context.token(node).parts if id(each) not in self.context.pragmas]
-        self.context.pragmas.update(map(id, pragmas))
-        if pragmas:
-            self._under([read(each) for each in pragmas], node)
-        return bool(pragmas)
+        pragmas = [each for each in self.context.token(node).parts if id(each) not in self._under_way]
+        if not pragmas:
+            for race in self.races.get(id(node), ()):
+                self._tell(race)
+            return False
+        found = {id(each) for each in pragmas}
+        self.context.pragmas |= found
+        self._under_way |= found
+        self._under([read(each) for each in pragmas], node)
+        self._under_way -= found  # what is in an expression may be compiled once more, for its type
+        return True
 
     def _under(self, directives: Sequence[Directive], node: Node) -> None:
         if not directives:
@@ -89,6 +94,7 @@ class Regions:
     def _construct(self, directive: Directive, rest: Sequence[Directive], node: Node) -> None:
         loop = self._checked(directive, rest, node)
         start, parallel = len(self.emitter.code), "parallel" in directive.leaves
+        races = dict(self.races)
         with self.emitter.block(node) as around, self._inside(directive, around if parallel else None):
             with self._at(directive.pragma.span):
                 inner = self._share(directive, loop, node, around)
@@ -101,8 +107,10 @@ class Regions:
             with self._at(directive.pragma.span):
                 for give_back in inner:
                     give_back()
+        self.races = races
         lines = sorted({self.context.span(each).line for each in unchecked})
-        several = parallel and not directive.has("if") and directive.number("num_threads") != 1
+        one = directive.has("num_threads") and (directive.number("num_threads") or 1) == 1
+        several = parallel and not directive.has("if") and not one
         self.emitter.regions.append(
             Region(start, len(self.emitter.code), directive.name, directive.pragma.span, parallel, several,
                    tuple(lines))
@@ -337,11 +345,17 @@ class Regions:
         if loop is not None:
             rest = [read(each) for each in self.context.token(body).parts]
         accesses = Accesses(self.context, body, self._is_shared, self._is_pointer, self.emitter.scope.find, rest)
-        if directive.has("if") or chunk not in ("", "1") or directive.has("final"):
+        unsure = any(directive.all("if", "final", "grainsize", "num_tasks"))
+        if (
+            unsure
+            or chunk not in ("", "1")
+            or (directive.has("num_threads") and directive.number("num_threads") is None)
+        ):
             return [each.node for each in accesses.found if each.writes]
         races, unchecked = Races(self.context, directive, accesses, loop).found()
         for race in races:
-            self.races.setdefault(id(race.access.statement), []).append(race)
+            place = id(race.access.statement)
+            self.races[place] = [*self.races.get(place, ()), race]
         return unchecked
 
     def _is_pointer(self, name: str) -> bool:

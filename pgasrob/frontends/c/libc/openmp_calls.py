@@ -15,7 +15,7 @@ calls = TABLE.calls
 LOCKS = "C.locks"
 """What the state holds the locks under that are set, in the order of their addresses."""
 ONE_THREAD = "C.one thread"
-"""Noted while the program has asked for teams of one thread."""
+"""Noted while the program may have asked for teams of one thread."""
 DATA_RACE = Rule(
     "openmp-data-race",
     "threads of a rank access no memory at once that one of them writes, unless by atomics",
@@ -72,8 +72,8 @@ def nothing(call: Call) -> Outcome:
 
 @calls("void omp_set_num_threads(int threads);")
 def set_threads(call: Call) -> Outcome:
-    """An ordinary program asks for several threads, or as many as it has found out, and nothing is noted."""
-    return Outcome(state={ONE_THREAD: True if call.arguments[0] == Known(1) else None})
+    asked = call.arguments[0]
+    return Outcome(state={ONE_THREAD: None if isinstance(asked, Known) and asked.value > 1 else True})
 
 
 @calls(
@@ -114,9 +114,10 @@ def _note(steps: Steps, held: tuple[Address, ...], at: Address, count: int) -> N
 
 @calls("void __omp_race(int allowed);")
 def race(call: Call) -> Outcome:
-    """What the compiler has found in a region: a race, unless the argument is true, where there is a team."""
-    steps, team = Steps(call), machine_of(call).machine.position.team
-    if team is None or not team.several or call.state.get(ONE_THREAD) or call.arguments[0] == Known(1):
+    """What the compiler has found in a region: a race, unless the argument is true, where there is a team. One in a
+    team has one thread, unless the program says otherwise (OpenMP 5.2, 2.2: max-active-levels-var)."""
+    steps, teams = Steps(call), machine_of(call).machine.position.teams
+    if len(teams) != 1 or not teams[0].several or call.state.get(ONE_THREAD) or call.arguments[0] == Known(1):
         return Outcome()
     steps.illegal(DATA_RACE, call.texts[0], remedy=call.texts[1], unless=call.expression(0))
     return steps.outcome()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
+from random import Random
+
 import pytest
 
 from pgasrob import check
@@ -12,6 +16,7 @@ from pgasrob.program.illegal_calls import Illegal, IllegalCall
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, statements_in
 from tests.frontends.c.thread_programs import PROGRAM, RACES, RIGHT
+from tests.support import examples
 
 
 def lowered(body: str) -> Program:
@@ -79,3 +84,64 @@ def test_what_is_not_known_is_no_race_but_a_line_that_is_not_checked(piece: str)
     noted = next(each for each in program.assumptions if each.kind is Kind.THREADS_INDEPENDENT)
     assert "not checked in line" in str(noted)
     assert not claims(body)
+
+
+@dataclass(frozen=True)
+class Line:
+    """`name[i * by + k * inner + plus]` is read or written, where ``least`` <= i, in a loop over k if there is one, and
+    under `critical` or not; ``by`` None: a scalar."""
+
+    name: str
+    writes: bool
+    by: int | None
+    inner: int
+    plus: int
+    least: int
+    critical: bool
+
+    def text(self) -> str:
+        place = self.name if self.by is None else f"{self.name}[{self.by} * i + {self.inner} * k + {self.plus}]"
+        do = f"{place} = 1;" if self.writes else f"{{ int l = {place}; (void)l; }}"
+        lines = [f"for (int k = 0; k < {2 if self.inner else 1}; k++)", f"if (i >= {self.least})" if self.least else ""]
+        return "\n".join((*lines, "#pragma omp critical" if self.critical else "", do))
+
+    def places(self, i: int) -> set[tuple[str, int, bool, bool]]:
+        """What iteration ``i`` accesses."""
+        at = [0 if self.by is None else self.by * i + self.inner * k + self.plus for k in range(2 if self.inner else 1)]
+        return {(self.name, each, self.writes, self.critical) for each in at if i >= self.least}
+
+
+def drawn(random: Random) -> tuple[int, int, list[Line]]:
+    step = random.choice((1, 1, 2))
+    lines = []
+    for _ in range(random.randint(1, 4)):
+        name = random.choice("pqs")
+        by = None if name == "s" else random.choice((0, 1, 1, 1, 2))
+        inner, plus = (0, 0) if name == "s" else (random.choice((0, 0, 1, 4)), random.randrange(4))
+        least = random.choice((0, 0, 0, 2))
+        lines.append(Line(name, random.random() < 0.6, by, inner, plus, least, random.random() < 0.2))
+    return random.randint(1, 5), step, lines
+
+
+def racing(count: int, step: int, lines: list[Line]) -> set[str]:
+    """The names that two iterations race for, by going through all pairs of accesses."""
+    done = [(i, each) for i in range(0, count, step) for line in lines for each in line.places(i)]
+    return {
+        one[0]
+        for (i, one), (j, two) in itertools.product(done, done)
+        if i != j and one[:2] == two[:2] and (one[2] or two[2]) and not (one[3] and two[3])
+    }
+
+
+@pytest.mark.parametrize("seed", range(examples(20, 2_000)))
+def test_random_loops_race_as_all_pairs_of_accesses_do(seed: int) -> None:
+    count, step, lines = drawn(Random(seed))
+    loop = f"#pragma omp parallel for\nfor (int i = 0; i < {count}; i += {step}) {{"
+    inside = "\n".join(each.text() for each in lines)
+    body = f"int p[40] = {{0}}, q[40] = {{0}}, s = 0;\n{loop}\n{inside}\n}}\n x = p[0] + q[0] + s;"
+    program = lowered(body)
+    found = {each.fact.sentence[1] for each in claims(body) if isinstance(each, Illegal)}
+    truth = racing(count, step, lines)
+    noted = next(each for each in program.assumptions if each.kind is Kind.THREADS_INDEPENDENT)
+    assert found <= truth
+    assert found == truth or "not checked" in str(noted)
