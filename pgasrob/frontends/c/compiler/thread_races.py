@@ -50,10 +50,10 @@ class Races:
                 unchecked.append(first.node)  # what orders them is not followed, or it is through a pointer set here
                 continue
             answers = [self._between(first, other) for other in others]
-            race = next((each for each in answers if isinstance(each, Race)), None)
-            if race is not None:
-                races.append(race)
-                if first.sure:
+            of_first = {each.shifts: each for each in answers if isinstance(each, Race)}
+            if of_first:
+                races += of_first.values()
+                if first.sure and any(len(shifts) != 1 for shifts in of_first):
                     named.add(first.name)  # no run has only another one
             elif None in answers:
                 unchecked.append(first.node)

@@ -66,6 +66,12 @@ def test_a_race_needs_two_iterations_so_far_apart(count: int) -> None:
     assert bool(claims(body)) == (count > 2)
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 6])
+def test_the_nearest_iteration_counts(count: int) -> None:
+    loop = f"for(int i=0;i<{count};i++) {{ x2[i+9]=x2[i+14]; x2[i]=x2[i+5]+x2[i+1]; }}"
+    assert bool(claims(f"\n#pragma omp parallel for\n{loop}\n")) == (count > 1)
+
+
 def test_the_place_is_that_of_the_access_and_a_run_comes_to_it() -> None:
     text = PROGRAM.replace("BODY", "int s=0;\n#pragma omp parallel for\nfor(int i=0;i<2;i++)\n s += i;\n x=s;")
     verdict = check(parse_c(text, "test.c"), 2, effect=False)
