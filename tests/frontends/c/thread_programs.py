@@ -235,4 +235,9 @@ RIGHT = [
     "int k=0;\n#pragma omp parallel for lastprivate(k)\nfor(int i=0;i<8;i++) { k=i*2; x2[i]=k; }\n x=k;assert(x==14);",
     "int v=({ int w=0;\n#pragma omp parallel for reduction(+:w)\nfor(int i=0;i<8;i++) w+=i;\n w; });\n x=v;assert(x==28);",
     "int c=0;\n#pragma omp parallel\n for(int k=0;k<3;k++) {\n#pragma omp single\n c+=k;\n#pragma omp barrier\n }\n x=c;assert(x==3);",
+    "int s=10;\n#pragma omp parallel reduction(max:s)\n s=5;\n x=s;assert(x==10);",
+    "int s=3;\n#pragma omp parallel reduction(min:s)\n s=5;\n x=s;assert(x==3);",
+    "double s=3;\n#pragma omp parallel reduction(max:s)\n s=5;\n x=s;assert(x==5);",
+    "int s=0;\n#pragma omp parallel reduction(&&:s)\n s=1;\n x=s;assert(x==0);",
+    "int s=4;\n#pragma omp parallel reduction(||:s)\n s=0;\n x=s;assert(x==1);",
 ]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from pgasrob.frontends.c.code import Call, Copy, Region
+from pgasrob.frontends.c.code import Branch, Call, Copy, Region
 from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop, canonical
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.expression_code import Expressions
@@ -37,8 +37,8 @@ from pgasrob.program.statements import Span
 RACE = "__omp_race"
 """The function that is called with whether there is no race, and as texts with what is wrong and what would help."""
 _FIRST = {"+": 0, "-": 0, "|": 0, "^": 0, "*": 1, "&": -1}
-"""What the private copy of a reduction begins with (OpenMP 5.2, 5.5.5). With other operators it makes no difference
-whether there is a copy."""
+"""What the private copy of a reduction begins with (OpenMP 5.2, 5.5.5). With other operators it may begin with the
+value outside, for it makes no difference how often that is combined."""
 _ONE_TEAM = frozenset(["for", "sections", "single", "master", "masked", "critical", "ordered", "task", "taskloop"])
 """In these no barrier stands, and no loop or sections for the team (OpenMP 5.2, 17.1)."""
 
@@ -226,11 +226,12 @@ class Regions:
         for clause in directive.all("reduction"):
             for token in clause.variables:
                 type = self._type_of(token, around)
-                if token.text in clause.parts or isinstance(type, Array) or clause.operator not in _FIRST:
+                if token.text in clause.parts or isinstance(type, Array):
                     continue
-                identifier = self._declare(token, around)
-                first = self.expressions.conversions.convert(constant(_FIRST[clause.operator]), type, identifier)
-                self.operations.assign(self.expressions.places.of(identifier), first, identifier)
+                identifier = self._declare(token, around, copies=clause.operator not in _FIRST)
+                if (number := _FIRST.get(clause.operator)) is not None:
+                    first = self.expressions.conversions.convert(constant(number), type, identifier)
+                    self.operations.assign(self.expressions.places.of(identifier), first, identifier)
                 sign = clause.operator.replace("-", "+")
                 given_back.append(partial(self._give, token, around, sign))
         return given_back
@@ -327,6 +328,18 @@ class Regions:
             self._assign(outside, inside, identifier)
             return
         left, right = self.operations.load(outside, identifier), self.operations.load(inside, identifier)
+        if sign in ("min", "max"):
+            yes, end = self.emitter.new_labels(2)
+            better = self.operations.binary("<" if sign == "min" else ">", right, left, identifier)
+            self.emitter.emit(Branch(self.emitter.slot_of(better), yes, end))
+            self.emitter.place(yes)
+            self.operations.assign(outside, right, identifier)
+            self.emitter.place(end)
+            self.emitter.join()
+            return
+        if sign in ("&&", "||"):
+            left, right = map(self.expressions.conversions.truth, (left, right))
+            sign = sign[0]
         self.operations.assign(outside, self.operations.binary(sign, left, right, identifier), identifier)
 
     # Races
