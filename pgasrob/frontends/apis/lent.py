@@ -40,6 +40,8 @@ class Lent:
 
 def lend(steps: Steps, id: Hashable, scalars: Sequence[tuple[Address, CType]], receives: bool, rule: Rule) -> None:
     """Note that the call takes these ``scalars`` of this rank until it is complete."""
+    for address, type in scalars if receives else ():
+        used_by_call(steps, address, steps.call.size_of(type), stores=True)
     places: dict[ObjectId, list[tuple[int, int]]] = {}
     for address, type in scalars:
         if isinstance(address.offset, int) and address.owner is None:
@@ -69,10 +71,11 @@ def wrongly_accessed(notes: Mapping[str, Hashable], address: Address, size: int,
             yield from [lent] * any(first < begin + size and begin < last for first, last in lent.pieces)
 
 
-def read_by_call(steps: Steps, address: Address, size: int) -> None:
-    """Note that a call reads ``size`` bytes at ``address``, which may not lie where another one receives."""
+def used_by_call(steps: Steps, address: Address, size: int, *, stores: bool = False) -> None:
+    """Note that a call reads, or ``stores``, ``size`` bytes at ``address``, now or later, which may not lie where
+    another one receives, or which it sends."""
     said = {each.fact.rule for each in steps.commands if isinstance(each, Illegal)}
-    for lent in wrongly_accessed(steps.call.state, address, size, stores=False) if LENT in steps.call.state else ():
+    for lent in wrongly_accessed(steps.call.state, address, size, stores) if LENT in steps.call.state else ():
         if lent.rule not in said:
             steps.illegal(lent.rule, lent.what(f"a buffer of {steps.call.name}"), lent.call)
             said.add(lent.rule)

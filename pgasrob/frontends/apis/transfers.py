@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.lent import read_by_call
+from pgasrob.frontends.apis.lent import used_by_call
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program.commands import Assign, Load, Put, Read, Store, Wait, Write
@@ -47,7 +47,7 @@ def is_plain(value: Expr, type: CType) -> bool:
 def value_at(steps: Steps, address: Address, type: CType) -> Expr:
     """The scalar at ``address`` in this rank's memory: loaded, unless it is known without that."""
     stop_point()
-    read_by_call(steps, address, steps.call.size_of(type))
+    used_by_call(steps, address, steps.call.size_of(type))
     known = steps.call.load(address, type)
     if known is not None:
         return steps.call.value_expression(known)

@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.lent import used_by_call
 from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
@@ -121,9 +122,12 @@ class Operation:
             else "displacements count in the unit that the target gave when the window was made",
         )
 
-    def local(self, index: int, count: int, type: Datatype) -> list[Element]:
+    def local(self, index: int, count: int, type: Datatype, *, stores: bool = False) -> list[Element]:
+        """The basic elements of the buffer in argument ``index``, which the call reads, or ``stores``."""
         places = [place for place, _ in type.elements(count)]
         found = elements(self.call, index, count, type)
+        for address, kind in found:
+            used_by_call(self.steps, address, self.call.size_of(kind), stores=stores)
         return [Element(address, place, kind) for place, (address, kind) in zip(places, found, strict=True)]
 
 
@@ -247,7 +251,7 @@ def _transfer(call: Call, kind: RmaKind, command: type[Read] | type[Write]) -> l
     def go(operation: Operation, of: Window) -> None:
         queue = _queue(operation, request, kind)
         local_type, remote_type = datatype(call, 2), datatype(call, 6)
-        local = operation.local(0, bounded(call, 1), local_type)
+        local = operation.local(0, bounded(call, 1), local_type, stores=kind == "get")
         remote = operation.remote(bounded(call, 5), remote_type)
         if local and remote and _is_plain(call, local_type, local, remote):
             size = call.size_of(local[0].type)
@@ -378,7 +382,7 @@ def get_accumulate(call: Call) -> list[Outcome]:
         if remote is None:
             return
         there = _numbers(call, remote, update.name)
-        result = _numbers(call, operation.local(3, bounded(call, 4), result_type))
+        result = _numbers(call, operation.local(3, bounded(call, 4), result_type, stores=True))
         # With MPI_NO_OP the operand, its count and its type are ignored.
         local: list[Expr | None] = [None] * len(there)
         if update.name != "fetch":
@@ -405,7 +409,8 @@ def fetch_and_op(call: Call) -> list[Outcome]:
         operand = None
         if update.name != "fetch":
             operand = _numbers(call, operation.local(0, 1, of_all), update.name)[0]
-        (there,), (old,) = _numbers(call, remote, update.name), _numbers(call, operation.local(1, 1, of_all))
+        (there,) = _numbers(call, remote, update.name)
+        (old,) = _numbers(call, operation.local(1, 1, of_all, stores=True))
         operation.steps.do(update.command(operation, operand, there, queue, old))
 
     return _targets(call, 3, 6, 2, go)
@@ -423,7 +428,7 @@ def compare_and_swap(call: Call) -> list[Outcome]:
         if remote is None:
             return
         new, expected, old = (
-            _numbers(call, operation.local(index, 1, of_all), update.name if index == 1 else "")[0]
+            _numbers(call, operation.local(index, 1, of_all, stores=index == 2), update.name if index == 1 else "")[0]
             for index in (0, 1, 2)
         )
         (there,) = _numbers(call, remote, update.name)

@@ -64,6 +64,10 @@ RECEIVED = "MPI_Irecv(&got, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &r);"
 MESSAGE = "MPI_Send(&me, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD);"
 TAKEN = "MPI_Recv(all, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
 COLUMN = "int z[8] = {0}; MPI_Datatype c; MPI_Type_vector(2, 1, 2, MPI_INT, &c); MPI_Type_commit(&c); MPI_Ibcast(z, 1, c, 0, MPI_COMM_WORLD, &r);"
+WINDOW = (
+    "int *w; MPI_Win win; MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w, &win); MPI_Win_lock_all(0, win);"
+)
+CLOSED = "MPI_Win_unlock_all(win); MPI_Win_free(&win);"
 IN_USE = [
     f"{REDUCED} own = 3; {WAIT}",
     f"{REDUCED} got = 3; {WAIT}",
@@ -78,6 +82,13 @@ IN_USE = [
     f"{COLUMN} z[2] = 3; {WAIT}",
     f"{SENT} own = 3; {TAKEN} {WAIT}",
     f"{RECEIVED} {MESSAGE} got++; {WAIT}",
+    f"{SENT} MPI_Irecv(&own, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &s); {BOTH}",
+    f"MPI_Irecv(all, 4, MPI_INT, me, 0, MPI_COMM_WORLD, &r); MPI_Irecv(all + 3, 1, MPI_INT, me, 1, MPI_COMM_WORLD, &s);"
+    f" MPI_Send(at, 1, MPI_INT, me, 1, MPI_COMM_WORLD); int t[4] = {{0}}; MPI_Send(t, 4, MPI_INT, me, 0, MPI_COMM_WORLD); {BOTH}",
+    f"{WINDOW} {SENT} MPI_Get(&own, 1, MPI_INT, 1, 0, 1, MPI_INT, win); {CLOSED} {TAKEN} {WAIT}",
+    f"{WINDOW} {RECEIVED} {MESSAGE} MPI_Put(&got, 1, MPI_INT, 1, 0, 1, MPI_INT, win); {CLOSED} {WAIT}",
+    f"{WINDOW} {SENT} MPI_Compare_and_swap(&me, at, &own, MPI_INT, 1, 0, win); {CLOSED} {TAKEN} {WAIT}",
+    f"{WINDOW} {SENT} MPI_Fetch_and_op(at, &own, MPI_INT, 1, 0, MPI_SUM, win); {CLOSED} {TAKEN} {WAIT}",
     f"for (int i = 0; i < 3; i++) {{ MPI_Iallreduce(&all[i], at, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); all[i] = 2; {WAIT} }}",
 ]
 NOT_IN_USE = [
@@ -89,6 +100,9 @@ NOT_IN_USE = [
     f"{COLUMN} z[1] = 3; {WAIT}",
     f"{SENT} got = own; {TAKEN} {WAIT} own = 3;",
     f"{RECEIVED} {MESSAGE} {WAIT} got++;",
+    f"{SENT} MPI_Irecv(&got, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &s); {BOTH}",
+    f"{WINDOW} {SENT} MPI_Put(&own, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Get(&got, 1, MPI_INT, 1, 1, 1, MPI_INT, win); {CLOSED} {TAKEN} {WAIT}",
+    f"{WINDOW} {SENT} MPI_Fetch_and_op(&own, &got, MPI_INT, 1, 0, MPI_SUM, win); {CLOSED} {TAKEN} {WAIT}",
     f"for (int i = 0; i < 3; i++) {{ MPI_Iallreduce(&all[i], at, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); all[i + 1] = 2; {WAIT} }}",
 ]
 
