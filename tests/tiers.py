@@ -213,6 +213,9 @@ SLOW: dict[str, str] = {
     "frontends/c/compiler/test_thread_races.py": """
         races/3 what_is_right_has_no_race_and_its_assertions_hold/4
     """,
+    "frontends/c/compiler/test_thread_regions.py": """
+        the_assertions_hold_with_gcc_and_one_thread/16
+    """,
     "frontends/c/libc/test_callbacks.py": """
         what_has_been_put_is_sorted/4 what_is_searched_is_found/3
     """,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from pgasrob import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.assumptions import Kind
 from tests.frontends.c.compiler.test_thread_races import claims, lowered
-from tests.frontends.c.thread_programs import COMMUNICATING, ERRORS
+from tests.frontends.c.thread_programs import COMMUNICATING, ERRORS, PROGRAM, RIGHT
 
 
 def refused(body: str) -> str:
@@ -46,3 +51,20 @@ def test_a_task_has_variables_of_its_own_where_no_clause_shares_them() -> None:
     task = "int v=1;\n#pragma omp parallel\n#pragma omp single\n{ int w=2;\n#pragma omp task CLAUSE\n w=9;\n v=w; }\n"
     assert not claims(task.replace("CLAUSE", "") + "assert(v == 2);")
     assert not claims(task.replace("CLAUSE", "shared(w)") + "assert(v == 9);")
+
+
+SHMEM = """
+static void shmem_init(void) {} static void shmem_finalize(void) {} static void shmem_barrier_all(void) {}
+static int shmem_my_pe(void) { return 0; } static void shmem_quiet(void) {}
+static void shmem_int_p(int *p, int v, int r) { *p = v; }
+"""
+GCC = shutil.which("gcc")
+
+
+@pytest.mark.skipif(GCC is None, reason="there is no gcc")
+@pytest.mark.parametrize("number", range(len(RIGHT)))
+def test_the_assertions_hold_with_gcc_and_one_thread(number: int, tmp_path: Path) -> None:
+    (tmp_path / "shmem.h").write_text(SHMEM)
+    (tmp_path / "test.c").write_text(PROGRAM.replace("BODY", RIGHT[number]))
+    subprocess.run([str(GCC), "-w", "-fopenmp", "-I.", "test.c", "-o", "test"], cwd=tmp_path, check=True)
+    subprocess.run(["./test"], cwd=tmp_path, check=True, timeout=10, env={**os.environ, "OMP_NUM_THREADS": "1"})
