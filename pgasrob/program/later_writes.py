@@ -11,7 +11,11 @@ from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Cell, Place
 from pgasrob.program.expressions import Expr, constant
-from pgasrob.program.graphs import reached
+from pgasrob.program.graphs import following, reached
+
+FEW_STATES = 1 << 14
+"""Of so many control states it is found out at once which come after which: more bits than the square would fill
+memory."""
 
 
 class Write(NamedTuple):
@@ -42,13 +46,14 @@ class LaterWrites:
     def __init__(self, automata: Sequence[ControlAutomaton], unordered: Set[int]) -> None:
         self._automata, self._unordered = automata, unordered
         self.may_follow = cache(self._may_follow)
-        self.ahead = cache(self._reached_from)
+        self._reached = cache(self._reached_from)
+        self._following = cache(self._following_of)
 
     def _may_follow(self, late: Write, early: Write) -> bool:
         """Whether ``late`` may still arrive when ``early`` has."""
         if late.rank != early.rank:
             return True
-        if late.place[0] in self.ahead(early.rank, self._edge(early).target):
+        if self._comes_to(early.rank, self._edge(early).target, late.place[0]):
             return True  # it may be issued then
         if late.place == early.place:
             return late.step > early.step
@@ -56,14 +61,23 @@ class LaterWrites:
 
     def is_repeated(self, write: Write) -> bool:
         """Whether the command of ``write`` may be issued more than once."""
-        return write.place[0] in self.ahead(write.rank, self._edge(write).target)
+        return self._comes_to(write.rank, self._edge(write).target, write.place[0])
 
     def _edge(self, write: Write) -> Transition:
         return self._automata[write.rank].out[write.place[0]][write.place[1]]
 
+    def _comes_to(self, rank: int, state: int, place: int) -> bool:
+        """Whether ``rank`` may come from the control state ``state`` to ``place``."""
+        if len(self._automata[rank].out) > FEW_STATES:
+            return place in self._reached(rank, state)
+        return bool(self._following(rank)[state] >> place & 1)
+
     def _reached_from(self, rank: int, state: int) -> set[int]:
         out = self._automata[rank].out
         return reached([state], lambda at: [edge.target for edge in out[at]])
+
+    def _following_of(self, rank: int) -> list[int]:
+        return following([[edge.target for edge in leaving] for leaving in self._automata[rank].out])
 
     def _without_bundle(self, rank: int) -> set[int]:
         """The control states to which ``rank`` may come without having begun a bundle."""

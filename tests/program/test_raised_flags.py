@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.program import later_writes
+from pgasrob.program.graphs import reached
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.raised_flags import Flags
@@ -134,3 +136,15 @@ def test_a_cell_that_only_its_rank_loads_and_stores_is_its_own() -> None:
     assert [found.is_own(SIZE + address, 1) for address in range(SIZE)] == [False, False, False, False, True]
     found, _ = flags("r <- fetch(1, r);")
     assert not any(found.is_own(SIZE + address, 1) for address in range(SIZE))
+
+
+@pytest.mark.parametrize("few", [1 << 14, 0])
+def test_many_control_states_are_looked_at_one_by_one(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which comes after which is the same, whether it is found out for all at once or for each that is asked for."""
+    monkeypatch.setattr(later_writes, "FEW_STATES", few)
+    _, instance = flags("loop { x := 1; if (r == 0) { y := 1; } else { y := 2; } } one := 2;")
+    order, out = later_writes.LaterWrites(instance.automata, frozenset()), instance.automata[0].out
+    for state in range(len(out)):
+        behind = reached([state], lambda at: [edge.target for edge in out[at]])
+        assert {place for place in range(len(out)) if order._comes_to(0, state, place)} == behind
+    assert len(out) > 4
