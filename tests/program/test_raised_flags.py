@@ -142,7 +142,8 @@ def test_a_cell_that_only_its_rank_loads_and_stores_is_its_own() -> None:
 def test_many_control_states_are_looked_at_one_by_one(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which comes after which is the same, whether it is found out for all at once or for each that is asked for."""
     monkeypatch.setattr(later_writes, "FEW_STATES", few)
-    _, instance = flags("loop { x := 1; if (r == 0) { y := 1; } else { y := 2; } } one := 2;")
+    body = "loop { mem[x] <- 1; if (r == 0) { mem[y] <- 1; } else { mem[y] <- 2; } } mem[one] <- 2;"
+    _, instance = flags(body)
     order, out = later_writes.LaterWrites(instance.automata, frozenset()), instance.automata[0].out
     for state in range(len(out)):
         behind = reached([state], lambda at: [edge.target for edge in out[at]])
