@@ -20,6 +20,7 @@ class StrictWait(TypedDict):
 
 
 _LEFT_OPEN = {
+    "MPI_Win_fence": ("MPI-4.1, 12.5.1", ""),
     "MPI_": ("MPI-4.1, 6.14", "MPI-4.1, 3.5"),
     "shmem_": ("OpenSHMEM 1.5, 9.9", ""),
     "gaspi_": ("", "GASPI 17.1, 10"),

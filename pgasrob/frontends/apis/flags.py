@@ -61,11 +61,16 @@ class Group:
 def may_wait(steps: Steps, group: Group, collective: str = "") -> int:
     """The number of a blocking collective call as of `in_order`. It may wait for all members, and where calls are
     strict (`Call.strict`) it does."""
-    if len(group.members) > 1 or group.members is EVERYONE:
-        steps.call.rests_on(Kind.NOT_SYNCHRONISING, steps.call.name)
+    may_wait_at_all(steps, group)
     if steps.call.strict:
         barrier(steps, group, collective)
     return in_order(steps, group, collective)
+
+
+def may_wait_at_all(steps: Steps, group: Group) -> None:
+    """Note that the call may wait for all members, if there are others."""
+    if group.members is EVERYONE or len(group.members) > 1:
+        steps.call.rests_on(Kind.NOT_SYNCHRONISING, steps.call.name)
 
 
 def in_order(steps: Steps, group: Group, collective: str = "") -> int:

@@ -105,6 +105,10 @@ ROOT = "shmem_int_broadcast(SHMEM_TEAM_WORLD, &x, &y, 1, {});"
         (SHMEM, f"if (me < 2) {{ {crossed(f'shmem_barrier({PSYNC});', f'shmem_sync({PSYNC});')} }}", 3),
         (SHMEM, "shmem_team_t team; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, 0, 0, &team);"
          + crossed("shmem_team_sync(team);", "shmem_team_sync(SHMEM_TEAM_WORLD);"), 2),
+        (SHMEM, "shmem_team_t team; if (me) shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, 0, 0, &team);"
+                "shmem_barrier_all();", 2),
+        (SHMEM, "shmem_team_t row, column; if (me) shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, 0, 0, &row, 0, 0, &column);"
+                "shmem_barrier_all();", 2),
         (GASPI, crossed("gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);",
                         "gaspi_segment_create(0, 8, GASPI_GROUP_ALL, GASPI_BLOCK, 0);"), 2),
         (GASPI, "if (me) gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK); else while (gaspi_allreduce(&x, &y, 1,"

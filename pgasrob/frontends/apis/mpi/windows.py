@@ -8,7 +8,7 @@ from typing import cast
 from pgasrob.frontends.apis import split_barriers
 from pgasrob.frontends.apis.call_arguments import member_in
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
-from pgasrob.frontends.apis.flags import all_at_once, barrier
+from pgasrob.frontends.apis.flags import all_at_once, barrier, may_wait_at_all
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
 from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.attributes import own_attribute
@@ -245,7 +245,7 @@ def fence(call: Call, steps: Steps) -> None:
     A call that ends no epoch "does not necessarily act as a barrier" (MPI-4, 12.5.1). With MPI_MODE_NOPRECEDE it is
     none: the window of a rank is accessed after its call, for which the others wait when they access it. Without, it is
     one here as it usually is, so that mistakes that show only in an implementation that leaves it out are not found
-    (`Kind.FENCE_BARRIER`).
+    (`Kind.FENCE_BARRIER`). Where calls are strict (`Call.strict`) all are.
     """
     of, given = window(call, 1), call.known(0)
     modes(call, 0)
@@ -253,9 +253,12 @@ def fence(call: Call, steps: Steps) -> None:
     with of.marked(steps, "fence"):
         of.complete(steps)
         if given & NOPRECEDE:
-            _begin_epoch(steps, of)
-            return
-        call.rests_on(Kind.FENCE_BARRIER)
+            may_wait_at_all(steps, of.group())
+            if not call.strict:
+                _begin_epoch(steps, of)
+                return
+        else:
+            call.rests_on(Kind.FENCE_BARRIER)
         if of.fences_to_await(steps) is not None:
             split_barriers.end_phase(steps, of.group(), call.name)
             steps.note(of.key("fences"), None)

@@ -9,6 +9,7 @@ from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all, freed, least_free
+from pgasrob.frontends.apis.flags import may_wait
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
@@ -19,6 +20,7 @@ from pgasrob.frontends.apis.openshmem.contexts import (
     Arguments,
     context_of,
     does,
+    group_of,
     is_invalid,
     live_contexts,
     live_teams,
@@ -305,6 +307,7 @@ def split_strided(call: Call, steps: Steps) -> int:
     parent = team_of(call, 0)
     if parent is None:
         return _new_teams(steps, (6, None), result=-1)
+    may_wait(steps, group_of(call, 0))
     start, stride, size = call.known(1), call.known(2), call.known(3)
     places = [start + index * stride for index in range(min(size, len(parent) + 1))]
     if not places or any(not 0 <= place < len(parent) for place in places) or len(set(places)) < len(places):
@@ -323,6 +326,7 @@ def split_2d(call: Call, steps: Steps) -> int:
     parent, width = team_of(call, 0), call.known(1)
     if parent is None or width < 1 or call.rank not in parent:
         return _new_teams(steps, (4, None), (7, None), result=-1)
+    may_wait(steps, group_of(call, 0))
     row, column = divmod(parent.index(call.rank), width)
     return _new_teams(steps, (4, parent[row * width : (row + 1) * width]), (7, parent[column::width]))
 

@@ -123,7 +123,7 @@ LEGAL = [
     f"MPI_Win_create(mem, 8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w2); {FENCE} {PUT} MPI_Win_fence(0, w2); {LOCK.replace('w)', 'w2)')} {FENCE} {UNLOCK.replace('w)', 'w2)')} MPI_Win_free(&w2);",
     "MPI_Isend(&a, 1, MPI_INT, other, 0, MPI_COMM_WORLD, &r); MPI_Recv(&b, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); MPI_Request_free(&r);",
     "MPI_Ibarrier(MPI_COMM_WORLD, &r); do MPI_Test(&r, &flag, MPI_STATUS_IGNORE); while (!flag);",
-    "MPI_Request q[24]; for (int i = 0; i < 12; i++) { MPI_Irecv(&b, 1, MPI_INT, other, i, MPI_COMM_WORLD, &q[2 * i]); MPI_Isend(&a, 1, MPI_INT, other, i, MPI_COMM_WORLD, &q[2 * i + 1]); } MPI_Waitall(24, q, MPI_STATUSES_IGNORE);",
+    "MPI_Request q[24]; int d[12]; for (int i = 0; i < 12; i++) { MPI_Irecv(&d[i], 1, MPI_INT, other, i, MPI_COMM_WORLD, &q[2 * i]); MPI_Isend(&a, 1, MPI_INT, other, i, MPI_COMM_WORLD, &q[2 * i + 1]); } MPI_Waitall(24, q, MPI_STATUSES_IGNORE);",
     f"{FENCE} MPI_Fetch_and_op(&a, &b, MPI_INT, other, 0, MPI_NO_OP, w); {FENCE}",
     "MPI_Win_free(&w); mem[0] = 1; MPI_Win_create(mem, sizeof mem, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &w);",
     "MPI_Put(&a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w);",
