@@ -30,11 +30,11 @@ class Lent:
     call: Opened
     rule: Rule
 
-    def what(self, name: str) -> str:
-        """What is done wrong with the object, or buffer, called so."""
+    def what(self, name: str, wrong: str = "") -> str:
+        """What is done wrong with the object, or buffer, called so: ``wrong``, or an access."""
         how = "into which" if self.receives else "from which"
         verb = "receives" if self.receives else "sends"
-        access = "an access to" if self.receives else "a store to"
+        access = wrong or ("an access to" if self.receives else "a store to")
         return f"{access} {name}, {how} {self.call.name} {verb} until its request is complete"
 
 
@@ -44,7 +44,7 @@ def lend(steps: Steps, id: Hashable, scalars: Sequence[tuple[Address, CType]], r
         used_by_call(steps, address, steps.call.size_of(type), stores=True)
     places: dict[ObjectId, list[tuple[int, int]]] = {}
     for address, type in scalars:
-        if isinstance(address.offset, int) and address.owner is None:
+        if isinstance(address.offset, int) and address.owner in (None, steps.call.rank):
             end, size = address.offset, steps.call.size_of(type)
             places.setdefault(address.object, []).append((end, end + size))
     lent = tuple(
@@ -62,7 +62,7 @@ def give_back(steps: Steps, id: Hashable) -> None:
 
 
 def wrongly_accessed(notes: Mapping[str, Hashable], address: Address, size: int, stores: bool) -> Iterator[Lent]:
-    """What the rank with these ``notes`` has lent and accesses here."""
+    """What the rank with these ``notes`` has lent and accesses here, at an ``address`` in its own memory."""
     begin = address.offset
     if not isinstance(begin, int):
         return
@@ -74,6 +74,8 @@ def wrongly_accessed(notes: Mapping[str, Hashable], address: Address, size: int,
 def used_by_call(steps: Steps, address: Address, size: int, *, stores: bool = False) -> None:
     """Note that a call reads, or ``stores``, ``size`` bytes at ``address``, now or later, which may not lie where
     another one receives, or which it sends."""
+    if address.owner not in (None, steps.call.rank):
+        return
     said = {each.fact.rule for each in steps.commands if isinstance(each, Illegal)}
     for lent in wrongly_accessed(steps.call.state, address, size, stores) if LENT in steps.call.state else ():
         if lent.rule not in said:
@@ -81,8 +83,9 @@ def used_by_call(steps: Steps, address: Address, size: int, *, stores: bool = Fa
             said.add(lent.rule)
 
 
-def is_lent(notes: Mapping[str, Hashable], object: ObjectId) -> bool:
-    return any(each.object == object for each in _all(notes.get(LENT)))
+def lent_of(notes: Mapping[str, Hashable], object: ObjectId) -> list[Lent]:
+    """What is lent of the ``object``."""
+    return [each for each in _all(notes.get(LENT)) if each.object == object]
 
 
 def _all(noted: Hashable) -> tuple[Lent, ...]:

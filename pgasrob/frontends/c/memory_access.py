@@ -7,7 +7,7 @@ from contextlib import suppress
 from math import gcd
 
 from pgasrob.frontends.apis.call_steps import FREED, freed
-from pgasrob.frontends.apis.lent import LENT, is_lent, wrongly_accessed
+from pgasrob.frontends.apis.lent import LENT, lent_of, wrongly_accessed
 from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import LARGEST_CELL, ObjectFacts, shortest
@@ -38,7 +38,7 @@ from pgasrob.frontends.c.values import (
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, Symbol, Unary
-from pgasrob.program.illegal_calls import Illegal, IllegalCall
+from pgasrob.program.illegal_calls import Illegal, IllegalCall, Opened, Rule
 from pgasrob.program.statements import Block, Do, While
 from pgasrob.stop_points import stop_point
 
@@ -69,22 +69,30 @@ class Memory:
     def is_forbidden(self, id: ObjectId) -> bool:
         """Whether the program may not access all of the object: it has been given back, or lent to a call."""
         notes = self.position.state.notes
-        return id in freed(notes) or is_lent(notes, id)
+        return id in freed(notes) or bool(lent_of(notes, id))
 
     def _is_allowed(self, address: Address, size: int, stores: bool = False) -> None:
         """Note that the program itself accesses ``size`` bytes at ``address``, which may be in no memory that has been
         given back, or lent to a call."""
-        notes, span = self.position.state.notes, self.position.span
+        notes = self.position.state.notes
         known = freed(notes) if FREED in notes else {}
         wrong = []
         if address.object in known:
             opened, rule = known[address.object]
             wrong.append((rule, "an access to `{}`, which has been freed", opened))
-        for lent in wrongly_accessed(notes, address, size, stores) if LENT in notes else ():
+        for lent in wrongly_accessed(notes, address, size, stores) if self._is_own_and_lent(address) else ():
             wrong.append((lent.rule, lent.what("`{}`"), lent.call))
         for rule, sentence, opened in wrong:
-            name = shortest(address.object, self.facts.objects[address.object])
-            self.issuer.issue(Illegal(Const(0), IllegalCall(rule, span, sentence.format(name), opened)))
+            self._forbidden(address.object, rule, sentence, opened)
+
+    def _is_own_and_lent(self, address: Address) -> bool:
+        return LENT in self.position.state.notes and self.position.whose(address) is None
+
+    def _forbidden(self, id: ObjectId, rule: Rule, sentence: str, opened: Opened) -> None:
+        """The program does by itself what ``rule`` forbids with the object, whose name belongs into ``sentence``."""
+        name = shortest(id, self.facts.objects[id])
+        call = IllegalCall(rule, self.position.span, sentence.format(name), opened)
+        self.issuer.issue(Illegal(Const(0), call))
 
     def load(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the
@@ -503,7 +511,9 @@ class Memory:
 
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
-        it is in conflict with the next user of the memory."""
+        it is in conflict with the next user of the memory. None of it may be lent to a call."""
+        for lent in lent_of(self.position.state.notes, id):
+            self._forbidden(id, lent.rule, lent.what("`{}`", "the end of the life of"), lent.call)
         if id in self.facts.objects:
             self.facts.objects[id].given_back = True
         if id in self.facts.objects and self.facts.objects[id].grows:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.batch.answer import about_robustness
-from pgasrob.frontends.lower import parse_c
+from pgasrob.frontends.lower import FrontEnd, parse_c
 from pgasrob.robustness.question import Question, Synchronisation
 from pgasrob.robustness.session import Session
 from tests.frontends.apis.mpi.calls import lowered
 from tests.frontends.apis.mpi.claims import CLAIM, checked
 
 HEAD = """#include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 int main(void) { int me; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &me);
 """
@@ -67,6 +68,7 @@ COLUMN = "int z[8] = {0}; MPI_Datatype c; MPI_Type_vector(2, 1, 2, MPI_INT, &c);
 WINDOW = (
     "int *w; MPI_Win win; MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w, &win); MPI_Win_lock_all(0, win);"
 )
+HEAP = "int *h = malloc(4); *h = me; MPI_Isend(h, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &r);"
 CLOSED = "MPI_Win_unlock_all(win); MPI_Win_free(&win);"
 IN_USE = [
     f"{REDUCED} own = 3; {WAIT}",
@@ -89,6 +91,9 @@ IN_USE = [
     f"{WINDOW} {RECEIVED} {MESSAGE} MPI_Put(&got, 1, MPI_INT, 1, 0, 1, MPI_INT, win); {CLOSED} {WAIT}",
     f"{WINDOW} {SENT} MPI_Compare_and_swap(&me, at, &own, MPI_INT, 1, 0, win); {CLOSED} {TAKEN} {WAIT}",
     f"{WINDOW} {SENT} MPI_Fetch_and_op(at, &own, MPI_INT, 1, 0, MPI_SUM, win); {CLOSED} {TAKEN} {WAIT}",
+    f"{HEAP} free(h); {TAKEN} {WAIT}",
+    "MPI_Request q[2]; for (int i = 0; i < 2; i++) { int v = i; MPI_Isend(&v, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &q[i]); }"
+    f" {TAKEN} {TAKEN} MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
     f"for (int i = 0; i < 3; i++) {{ MPI_Iallreduce(&all[i], at, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); all[i] = 2; {WAIT} }}",
 ]
 NOT_IN_USE = [
@@ -102,15 +107,17 @@ NOT_IN_USE = [
     f"{RECEIVED} {MESSAGE} {WAIT} got++;",
     f"{SENT} MPI_Irecv(&got, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &s); {BOTH}",
     f"{WINDOW} {SENT} MPI_Put(&own, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Get(&got, 1, MPI_INT, 1, 1, 1, MPI_INT, win); {CLOSED} {TAKEN} {WAIT}",
+    f"{HEAP} {TAKEN} {WAIT} free(h);",
+    "MPI_Request q[2]; for (int i = 0; i < 2; i++) { MPI_Isend(&all[i], 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &q[i]); int v = i; }"
+    f" {TAKEN.replace('all', '&got')} {TAKEN.replace('all', '&got')} MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
     f"{WINDOW} {SENT} MPI_Fetch_and_op(&own, &got, MPI_INT, 1, 0, MPI_SUM, win); {CLOSED} {TAKEN} {WAIT}",
     f"for (int i = 0; i < 3; i++) {{ MPI_Iallreduce(&all[i], at, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); all[i + 1] = 2; {WAIT} }}",
 ]
 
 
-def found_in(body: str) -> set[str]:
-    verdict = about_robustness(
-        Session(Question(parse_c(HEAD + R + body + "MPI_Finalize(); return 0; }"), 2)), Synchronisation(("legal",))
-    )
+def found_in(body: str, shared: str = "none") -> set[str]:
+    program = parse_c(HEAD + R + body + "MPI_Finalize(); return 0; }", options=FrontEnd(shared_memory=shared))
+    verdict = about_robustness(Session(Question(program, 2)), Synchronisation(("legal",)))
     assert not verdict.errors
     return {each.call.rule.code for each in verdict.illegal_calls}
 
@@ -123,6 +130,17 @@ def test_buffers_under_way_are_left_alone(body: str) -> None:
 @pytest.mark.parametrize("body", NOT_IN_USE)
 def test_other_memory_is_not_in_use(body: str) -> None:
     assert not found_in(body)
+
+
+@pytest.mark.parametrize(("rank", "found"), [(0, {"mpi-buffer-in-use"}), (1, set())])
+def test_who_lends_is_who_may_not_change_it(rank: int, found: set[str]) -> None:
+    """Rank 0 stores to the part of ``rank`` while it sends its own."""
+    parts = "int *w, *p, disp; MPI_Aint size; MPI_Win win;"
+    parts += " MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w, &win);"
+    parts += f" MPI_Win_shared_query(win, {rank}, &size, &disp, &p); *w = 0; MPI_Win_fence(0, win);"
+    sent = SENT.replace("&own", "w")
+    body = f"{parts} if (me == 0) {{ {sent} *p = 5; {WAIT} }} else {{ {TAKEN} }} MPI_Win_fence(0, win); MPI_Win_free(&win);"
+    assert found_in(body, "all") == found
 
 
 @pytest.mark.parametrize("call", [REDUCED, "MPI_Ibarrier(MPI_COMM_WORLD, &r);"])
