@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import reduce
 from math import gcd
 
-from pgasrob.frontends.apis.call_steps import FREED, freed
-from pgasrob.frontends.apis.lent import LENT, lent_of, wrongly_accessed
+from pgasrob.frontends.apis.call_steps import FREED, NEVER, freed
+from pgasrob.frontends.apis.lent import LENT, Lent, lent_of, wrongly_accessed
 from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import LARGEST_CELL, ObjectFacts, shortest
@@ -80,19 +81,38 @@ class Memory:
         if address.object in known:
             opened, rule = known[address.object]
             wrong.append((rule, "an access to `{}`, which has been freed", opened))
-        for lent in wrongly_accessed(notes, address, size, stores) if self._is_own_and_lent(address) else ():
-            wrong.append((lent.rule, lent.what("`{}`"), lent.call))
+        if self._is_own_and_lent(address):
+            for lent in wrongly_accessed(notes, address, size, stores):
+                wrong.append((lent.rule, lent.what("`{}`"), lent.call))
+            offset = address.offset
+            for lent in lent_of(notes, address.object):
+                if isinstance(offset, int) or not (stores or lent.receives):
+                    continue
+                if not self.facts.objects[address.object].grows:
+                    unless = self._is_beside(offset, size, lent)
+                    self._forbidden(address.object, lent.rule, lent.what("`{}`"), lent.call, unless)
         for rule, sentence, opened in wrong:
             self._forbidden(address.object, rule, sentence, opened)
+
+    def _is_beside(self, offset: Expr, size: int, lent: Lent) -> Expr:
+        """Whether none of the ``size`` bytes from ``offset`` on, which counts cells, is lent."""
+        begin = Binary("*", offset, Const(self.facts.objects[lent.object].granule), LONG)
+        beside = (
+            Binary("||", Binary("<=", Binary("+", begin, Const(size), LONG), Const(first), LONG),
+                   Binary(">=", begin, Const(last), LONG))
+            for first, last in lent.pieces
+        )  # fmt: skip
+        return reduce(lambda one, other: Binary("&&", one, other), beside)
 
     def _is_own_and_lent(self, address: Address) -> bool:
         return LENT in self.position.state.notes and self.position.whose(address) is None
 
-    def _forbidden(self, id: ObjectId, rule: Rule, sentence: str, opened: Opened) -> None:
-        """The program does by itself what ``rule`` forbids with the object, whose name belongs into ``sentence``."""
+    def _forbidden(self, id: ObjectId, rule: Rule, sentence: str, opened: Opened, unless: Expr = NEVER) -> None:
+        """The program does by itself what ``rule`` forbids with the object, whose name belongs into ``sentence``,
+        ``unless`` a condition holds."""
         name = shortest(id, self.facts.objects[id])
         call = IllegalCall(rule, self.position.span, sentence.format(name), opened)
-        self.issuer.issue(Illegal(Const(0), call))
+        self.issuer.issue(Illegal(unless, call))
 
     def load(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the

@@ -68,6 +68,7 @@ COLUMN = "int z[8] = {0}; MPI_Datatype c; MPI_Type_vector(2, 1, 2, MPI_INT, &c);
 WINDOW = (
     "int *w; MPI_Win win; MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w, &win); MPI_Win_lock_all(0, win);"
 )
+PART = "int z[8] = {0}, k = rand() & 3; MPI_Isend(z + 2, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &r);"
 HEAP = "int *h = malloc(4); *h = me; MPI_Isend(h, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &r);"
 CLOSED = "MPI_Win_unlock_all(win); MPI_Win_free(&win);"
 IN_USE = [
@@ -92,6 +93,9 @@ IN_USE = [
     f"{WINDOW} {SENT} MPI_Compare_and_swap(&me, at, &own, MPI_INT, 1, 0, win); {CLOSED} {TAKEN} {WAIT}",
     f"{WINDOW} {SENT} MPI_Fetch_and_op(at, &own, MPI_INT, 1, 0, MPI_SUM, win); {CLOSED} {TAKEN} {WAIT}",
     f"{HEAP} free(h); {TAKEN} {WAIT}",
+    f"{PART} z[k + 1] = 3; {TAKEN} {WAIT}",
+    f"{PART} if (k == 2) z[k] = 3; {TAKEN} {WAIT}",
+    f"{RECEIVED.replace('&got', 'all')} {MESSAGE} got = all[rand() & 3]; {WAIT}",
     "MPI_Request q[2]; for (int i = 0; i < 2; i++) { int v = i; MPI_Isend(&v, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &q[i]); }"
     f" {TAKEN} {TAKEN} MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
     f"for (int i = 0; i < 3; i++) {{ MPI_Iallreduce(&all[i], at, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r); all[i] = 2; {WAIT} }}",
@@ -108,6 +112,8 @@ NOT_IN_USE = [
     f"{SENT} MPI_Irecv(&got, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &s); {BOTH}",
     f"{WINDOW} {SENT} MPI_Put(&own, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Get(&got, 1, MPI_INT, 1, 1, 1, MPI_INT, win); {CLOSED} {TAKEN} {WAIT}",
     f"{HEAP} {TAKEN} {WAIT} free(h);",
+    f"{PART} z[k + 3] = 3; z[0] = z[k]; {TAKEN} {WAIT}",
+    f"{PART} if (k != 2) z[k] = 3; {TAKEN} {WAIT} z[k] = 3;",
     "MPI_Request q[2]; for (int i = 0; i < 2; i++) { MPI_Isend(&all[i], 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &q[i]); int v = i; }"
     f" {TAKEN.replace('all', '&got')} {TAKEN.replace('all', '&got')} MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
     f"{WINDOW} {SENT} MPI_Fetch_and_op(&own, &got, MPI_INT, 1, 0, MPI_SUM, win); {CLOSED} {TAKEN} {WAIT}",
