@@ -44,7 +44,7 @@ def lend(steps: Steps, id: Hashable, scalars: Sequence[tuple[Address, CType]], r
         used_by_call(steps, address, steps.call.size_of(type), stores=True)
     places: dict[ObjectId, list[tuple[int, int]]] = {}
     for address, type in scalars:
-        if isinstance(address.offset, int) and address.owner in (None, steps.call.rank):
+        if isinstance(address.offset, int) and _is_own(steps, address):
             end, size = address.offset, steps.call.size_of(type)
             places.setdefault(address.object, []).append((end, end + size))
     lent = tuple(
@@ -74,13 +74,18 @@ def wrongly_accessed(notes: Mapping[str, Hashable], address: Address, size: int,
 def used_by_call(steps: Steps, address: Address, size: int, *, stores: bool = False) -> None:
     """Note that a call reads, or ``stores``, ``size`` bytes at ``address``, now or later, which may not lie where
     another one receives, or which it sends."""
-    if address.owner not in (None, steps.call.rank):
+    if LENT not in steps.call.state or not _is_own(steps, address):
         return
     said = {each.fact.rule for each in steps.commands if isinstance(each, Illegal)}
-    for lent in wrongly_accessed(steps.call.state, address, size, stores) if LENT in steps.call.state else ():
+    for lent in wrongly_accessed(steps.call.state, address, size, stores):
         if lent.rule not in said:
             steps.illegal(lent.rule, lent.what(f"a buffer of {steps.call.name}"), lent.call)
             said.add(lent.rule)
+
+
+def _is_own(steps: Steps, address: Address) -> bool:
+    """Whether this is memory of the rank itself, of which it is not asked which one it is where nobody names it."""
+    return address.owner is None or address.owner == steps.call.rank
 
 
 def lent_of(notes: Mapping[str, Hashable], object: ObjectId) -> list[Lent]:
