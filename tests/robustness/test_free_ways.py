@@ -49,6 +49,16 @@ def test_a_run_in_which_two_ranks_differ_about_one_value_is_no_deadlock(both: bo
         assert doubted(found) == "a run that gets stuck" and found.deadlock_run is None
 
 
+def test_an_index_is_a_way_as_well() -> None:
+    """The ranks take one element of the table, by one number, of which each has a copy."""
+    body = "int t[2] = {0, 1}, k = rand(); if (!me) shmem_int_p(&flag, k, 1); shmem_barrier_all();"
+    found = verdict(body + " int y = me ? t[flag & 1] : t[k & 1]; if (y) shmem_barrier_all();")
+    assert found.verdict == "robust" and found.deadlock == "unknown"
+    assert doubted(found) == "a run that gets stuck"
+    alone = verdict(body + " if (me && t[flag & 1]) shmem_barrier_all();")
+    assert alone.deadlock is True
+
+
 def test_an_assertion_behind_a_branch_by_such_a_value_is_open() -> None:
     found = verdict(K + "int bad = 0; if (k < 50) bad = 1; if (me == 0) assert(!bad);")
     assert found.assertions == "unknown" and doubted(found) == "a run in which an assertion fails"

@@ -375,13 +375,14 @@ class Undecided:
         return register
 
     def _choose(self, register: Register, values: Sequence[int], of: Expr | None = None) -> None:
-        """Set ``register`` to any of ``values``, which are what ``of`` may be if that is given."""
-        free = of is not None and self.is_free(of)
+        """Set ``register`` to any of ``values``, which are what ``of`` may be if that is given. Where some rank goes a
+        free way, others may know the value as well, and this is a way like those by conditions."""
+        free, marked = of is not None and self.is_free(of), of is not None and self.facts.free_ways
         branches = []
         for value in values:
             assign = Do(commands.Assign(register, Const(value)), self.position.span)
             for way in self._ways_to(of, value, len(values)):
-                plain = not free and not way.vain and way.condition == ALWAYS
+                plain = not (free or marked or way.vain) and way.condition == ALWAYS
                 first = () if plain else (committed(self.position.span, free, way.vain, way.condition),)
                 branches.append(Block((*first, assign)))
         self.writer.write(Choose(tuple(branches)))
