@@ -99,6 +99,10 @@ STUCK = {
     "a scatter": (behind(f"MPI_Scatter(z, {ONE}, &y, {ONE}, 0, {W});"), "MPI_Scatter"),
     "a scan": (behind(f"MPI_Scan(&x, &y, {ONE}, MPI_SUM, {W});"), "MPI_Scan"),
     "a communicator": (behind("MPI_Comm_dup(MPI_COMM_WORLD, &d);"), "MPI_Comm_dup"),
+    "a communicator that is freed": (
+        f"MPI_Comm_split({W}, 0, 0, &d); {behind('MPI_Comm_free(&d);')}",
+        "MPI_Comm_free",
+    ),
     "a file": (behind('MPI_File_open(MPI_COMM_WORLD, "f", 0, MPI_INFO_NULL, &f);'), "MPI_File_open"),
     "a fence that ends no epoch": (FENCED.format(behind(FENCE)), "MPI_Win_fence"),
     "a broadcast, nonblocking": (behind(f"MPI_Ibcast(&y, {ONE}, 0, {W}, &q); {WAIT_SEND}"), "MPI_Wait"),
@@ -138,6 +142,10 @@ FREE = {
         f"else {{ {send(0)} {recv(0)} }}"
     ),
     "buffered sends": f"{send('1 - me', 'Bsend')} {recv('1 - me')}",
+    "a communicator of its own, freed": (
+        f"MPI_Comm_dup(MPI_COMM_SELF, &d); if (me == 0) {{ MPI_Comm_free(&d); {put(1, 0)} }} "
+        f"else {{ {poll(0)} MPI_Comm_free(&d); }}"
+    ),
     "nobody else": f"{BCAST.replace(W, 'MPI_COMM_SELF')} {send('MPI_PROC_NULL')}",
     "rounds": f"for (int i = 0; i < 6; i++) {{ {irecv('1 - me')} {isend('1 - me')} {WAIT_SEND} {WAIT_RECV} {BCAST} }}",
 }
@@ -156,7 +164,12 @@ def test_programs_that_rest_on_calls_that_do_not_wait(body: str, call: str) -> N
     assert verdict.deadlock_run is not None and verdict.deadlock_run.shows == "deadlock"
 
 
-NONE_MAY_WAIT = ("synchronous sends, receives that have begun", "buffered sends", "nobody else")
+NONE_MAY_WAIT = (
+    "synchronous sends, receives that have begun",
+    "buffered sends",
+    "a communicator of its own, freed",
+    "nobody else",
+)
 
 
 @pytest.mark.parametrize(("name", "body"), FREE.items(), ids=FREE.keys())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
-from pgasrob.frontends.apis.flags import Group, barrier, may_wait
+from pgasrob.frontends.apis.flags import Group, barrier, may_wait, may_wait_at_all
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.attributes import copied, copy_attributes
 from pgasrob.frontends.apis.mpi.datatypes import entry
-from pgasrob.frontends.apis.mpi.handles import NAMED, communicator, grid_of, group, pointer, published
+from pgasrob.frontends.apis.mpi.handles import NAMED, communicator, grid_of, group, group_of, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
     COMM,
     FUNCTIONS,
@@ -181,7 +181,21 @@ def made(
     return Handle("comm", ((*parent.key[1:], "made", steps.count(parent.name("made")), *key), members, *more))
 
 
-stores("Comm_free(MPI_Comm *comm); Comm_disconnect(MPI_Comm *comm)", COMM, NULL)
+@does("Comm_free(MPI_Comm *comm); Comm_disconnect(MPI_Comm *comm)")
+def comm_free(call: Call, steps: Steps) -> None:
+    """It may wait for all members (7.4.3)."""
+    address = pointer(call, 0)
+    freed = call.load(address, COMM)
+    if isinstance(freed, Handle) and len(freed.data) > 1:  # else it is there from the beginning
+        key, members, *_ = freed.data
+        assert isinstance(key, tuple)
+        group = group_of(("mpi", *key), members)
+        may_wait_at_all(steps, group)
+        if call.strict:
+            barrier(steps, group)
+    steps.store(address, NULL, COMM)
+
+
 stores(
     "Comm_group(MPI_Comm comm, MPI_Group *group)", GROUP, lambda call: Handle("group", (communicator(call, 0).members,))
 )
