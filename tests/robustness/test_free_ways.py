@@ -59,6 +59,16 @@ def test_an_index_is_a_way_as_well() -> None:
     assert alone.deadlock is True
 
 
+@pytest.mark.parametrize(("condition", "stuck"), [("a[0] != a[1]", "unknown"), ("a[0] > 5", True)])
+def test_two_values_of_another_rank_may_be_copies_of_one(condition: str, stuck: object) -> None:
+    """A way by both of them is in doubt, though one rank alone goes it; a way by one of them is not."""
+    body = (
+        "static int a[4]; if (me) { int k = rand(); a[2] = k; a[3] = a[2]; shmem_int_put(a, a + 2, 2, 0); }"
+        f" shmem_barrier_all(); if (!me && {condition}) shmem_barrier_all();"
+    )
+    assert verdict(body).deadlock == stuck
+
+
 def test_an_assertion_behind_a_branch_by_such_a_value_is_open() -> None:
     found = verdict(K + "int bad = 0; if (k < 50) bad = 1; if (me == 0) assert(!bad);")
     assert found.assertions == "unknown" and doubted(found) == "a run in which an assertion fails"

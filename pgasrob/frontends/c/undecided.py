@@ -239,7 +239,9 @@ class Undecided:
     def commit(self, condition: Expr, truth: bool, free: bool, state: State | None = None) -> Statement:
         """What a way begins with on which ``condition`` holds, or does not."""
         found = self.ways(condition, truth, state) or [Way(Const(0), False)]
-        commits = [committed(self.position.span, free, way.vain, way.condition) for way in found]
+        # What ties two values of others to each other, copies of one for instance, is not known here.
+        tied = free and sum(not each.own for each in leaves(expanded(condition))) > 1
+        commits = [committed(self.position.span, free, way.vain or tied, way.condition) for way in found]
         return commits[0] if len(commits) == 1 else Choose(tuple(Block((each,)) for each in commits))
 
     def decisive(self, exprs: Sequence[Expr]) -> None:
