@@ -92,7 +92,7 @@ def test_what_cannot_be_said_is_refused(use: str) -> None:
 
 POINTERS = [
     (name, index)
-    for name in TABLE.declarations
+    for name in sorted(TABLE.declarations)
     if not name.startswith("__")
     for index, each in enumerate(parameters(name))
     if "*" in each and not each.startswith("FILE") and "(*" not in each
@@ -148,7 +148,7 @@ def test_every_pointer_of_the_table_is_followed_or_refused_or_only_an_address() 
         followed = any(re.search(r"\btext\[", str(each)) for each in commands)
         assert followed != ((name, index) in ONLY_ADDRESSES), (name, index)
         told["accessed" if followed else "only an address"] += 1
-    accessed, refused, addresses = (125, 79, 5) if is_nightly() else (42, 27, 1)
+    accessed, refused, addresses = (125, 79, 5) if is_nightly() else (43, 25, 2)
     assert told == {"accessed": accessed, "refused": refused, "only an address": addresses}
 
 
