@@ -47,13 +47,13 @@ def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
     program = session.question.program  # which the session has loaded by now
     lines, facts = asked.of(not isinstance(program, ProgramFile) and not program.source.shows_commands)
     verdict = replace(verdict, asked=lines, facts=facts)
-    if "progress" in (*lines, *facts) and verdict.verdict != "error" and verdict.communicates is not None:
+    progress = "progress" in (*lines, *facts) and verdict.verdict != "error" and verdict.communicates is not None
+    if progress and not isinstance(program, ProgramFile | Program):
         from pgasrob.robustness.strict_waits import with_strict_waits
 
         before = verdict
         with session.interruptible(lambda reason: replace(before, reason=before.reason or reason)):
-            if not isinstance(program, ProgramFile | Program):
-                verdict = with_strict_waits(session, program, verdict)
+            verdict = with_strict_waits(session, program, verdict)
     if "legal" in (*lines, *facts) and verdict.verdict != "error":
         known = verdict
         with session.interruptible(lambda reason: replace(known, reason=known.reason or reason)):

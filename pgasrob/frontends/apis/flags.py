@@ -59,12 +59,16 @@ class Group:
 
 
 def may_wait(steps: Steps, group: Group, collective: str = "") -> int:
-    """The number of a blocking collective call as of `in_order`. It may wait for all members, and where calls are
-    strict (`Call.strict`) it does."""
+    """The number of a blocking collective call as of `in_order`, which is `waits_where_strict`."""
+    waits_where_strict(steps, group, collective)
+    return in_order(steps, group, collective)
+
+
+def waits_where_strict(steps: Steps, group: Group, collective: str = "") -> None:
+    """The call may wait for all members, and where calls are strict (`Call.strict`) it does."""
     may_wait_at_all(steps, group)
     if steps.call.strict:
         barrier(steps, group, collective)
-    return in_order(steps, group, collective)
 
 
 def may_wait_at_all(steps: Steps, group: Group) -> None:

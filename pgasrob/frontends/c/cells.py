@@ -37,7 +37,6 @@ class Cells:
         """By object, offset and size: the cells as addresses of commands, once they have been named."""
         self._names: Counter[str] = Counter()
         self._next = 0
-        self._known = 0
         self._new: dict[int, tuple[ObjectId, int | None]] = {}
         self._facts = facts
         self._first = Counter(self._calls(id, each)[0][0] for id, each in facts.objects.items() if each.in_cells)

@@ -29,6 +29,7 @@ from pgasrob.frontends.c.nondeterminism import (
 )
 from pgasrob.frontends.c.together import is_truth, normal
 from pgasrob.frontends.c.witnesses import Claims, has_values, related
+from pgasrob.program.certain import both, either
 from pgasrob.program.expressions import (
     Binary,
     Const,
@@ -150,16 +151,10 @@ def ways(choices: Choices, assumed: Assumed, term: Expr, bounds: Bounds) -> list
 
 def _one_of(values: Sequence[Sequence[tuple[Register, int]]]) -> Expr:
     """The condition that registers have one of these ``values`` together."""
-    return reduce(
-        lambda one, other: Binary("||", one, other),
-        (
-            reduce(
-                lambda one, other: Binary("&&", one, other),
-                (Binary("==", register, Const(value)) for register, value in together),
-            )
-            for together in values
-        ),
-    )
+    conditions: list[list[Expr]] = [
+        [Binary("==", register, Const(value)) for register, value in together] for together in values
+    ]
+    return reduce(either, (reduce(both, each) for each in conditions))
 
 
 def _is_impossible(claims: Claims, assumed: Assumed) -> bool:

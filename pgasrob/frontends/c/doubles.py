@@ -74,7 +74,7 @@ def _use(world: World, memory: MemoryObject) -> bool | None:
         if id.of_api:
             return None
         types |= object.accesses.types(offset)
-        size = object.shared.get(offset) or object.filler.get(offset, object.granule)
+        size = world.facts.size_at(id, offset)
         declared = scalar_at(object.type, offset) if object.type else None
         if declared is not None and not isinstance(declared, Void) and size_of(declared) == size:
             types.add(declared)

@@ -104,9 +104,9 @@ class Registers:
         """
         return self._free(hint, before, 1, alone)[0]
 
-    def keep(self, hint: str) -> Register:
-        """A register that the current call needs until it is done."""
-        found, self._next[hint] = self._free(hint, True, self._next.get(hint, 1))
+    def keep(self, hint: str, alone: bool = False) -> Register:
+        """A register, as of `register`, that the current call needs until it is done."""
+        found, self._next[hint] = self._free(hint, True, self._next.get(hint, 1), alone)
         self.taken.add(found.index)
         return found
 

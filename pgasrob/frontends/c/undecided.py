@@ -371,8 +371,7 @@ class Undecided:
 
     def one_of(self, values: Sequence[int]) -> Register:
         """A register that is set to any of ``values``."""
-        register = self.registers.register("drawn")
-        self.registers.taken.add(register.index)
+        register = self.registers.keep("drawn")
         self._choose(register, values)
         return register
 
@@ -400,8 +399,7 @@ class Undecided:
         """``expr`` with a register for ``term``; write a choice that sets it to one of ``values``."""
         state = self.position.state
         stays = only_leaves(term) and not isinstance(term, Leaf) and self._is_left(term)
-        register = self.registers.register(leaves(term)[0].name, alone=stays)
-        self.registers.taken.add(register.index)
+        register = self.registers.keep(leaves(term)[0].name, alone=stays)
         self.chosen[term] = register
         self._choose(register, values, term)
         self.substitute(state, term, register)

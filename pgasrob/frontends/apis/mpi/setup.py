@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
-from pgasrob.frontends.apis.flags import Group, barrier, may_wait, may_wait_at_all
+from pgasrob.frontends.apis.flags import Group, barrier, may_wait, waits_where_strict
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.attributes import copied, copy_attributes
@@ -189,10 +189,7 @@ def comm_free(call: Call, steps: Steps) -> None:
     if isinstance(freed, Handle) and len(freed.data) > 1:  # else it is there from the beginning
         key, members, *_ = freed.data
         assert isinstance(key, tuple)
-        group = group_of(("mpi", *key), members)
-        may_wait_at_all(steps, group)
-        if call.strict:
-            barrier(steps, group)
+        waits_where_strict(steps, group_of(("mpi", *key), members))
     steps.store(address, NULL, COMM)
 
 
