@@ -81,6 +81,12 @@ def _native() -> bool:
     return there
 
 
+def _without_threads(instance: Instance) -> None:
+    from pgasrob.program.instance import refuse_threads
+
+    refuse_threads(instance.program, "this search")
+
+
 def attack_search(
     instance: Instance,
     reductions: Collection[str],
@@ -90,6 +96,7 @@ def attack_search(
 ) -> Engine:
     """The `attack` engine. ``memory`` (bytes), ``threads`` and ``sources`` (what infeasibility has left, by transition,
     as bits) save the kernel time; the reference uses none of them."""
+    _without_threads(instance)
     if _native():
         from pgasrob.robustness.native_attack import NativeSearch
 
@@ -101,7 +108,7 @@ def attack_search(
 
 def search_of_sc_runs(instance: Instance, reductions: Collection[str], memory: int | None) -> Facts:
     """A search of the SC runs alone for faults, assertions and deadlocks; the one in Python has no reductions."""
-    if _native():
+    if not instance.has_threads and _native():
         from pgasrob.robustness.native_attack import NativeFacts
 
         return NativeFacts(instance, reductions, memory)
@@ -123,6 +130,7 @@ def trace_search(
     from pgasrob.robustness.engine import WHOLE
 
     part = part or WHOLE
+    _without_threads(instance)
     if _native():
         from pgasrob.robustness.native_traces import MOST_EVENTS, NativeTraceSearch
 
@@ -137,6 +145,7 @@ def race_search(instance: Instance, strict: bool, memory: int | None, threads: i
     """The search for races state by state, with all reductions."""
     from pgasrob.robustness.reduction import REDUCTIONS
 
+    _without_threads(instance)
     if _native():
         from pgasrob.races.native_races import NativeRaceSearch
 
@@ -148,6 +157,7 @@ def race_search(instance: Instance, strict: bool, memory: int | None, threads: i
 
 def race_trace_search(instance: Instance, strict: bool, memory: int | None) -> RaceSearch:
     """The search for races trace by trace."""
+    _without_threads(instance)
     if _native():
         from pgasrob.races.native_races import NativeTracesRaceSearch
         from pgasrob.robustness.engine import longest_run

@@ -398,8 +398,8 @@ def generated(program: Instance, heads: int, most: int = 200_000) -> set[Computa
             counts, after = list(issued), list(tapes)
             for head, letter in word:
                 counts[letter.rank] += letter.kind not in POPS
-                kind, rank, cell, occurrence, commutes = letter
-                event = Event(kind, rank, counts[rank], cell, occurrence, commutes)
+                kind, rank, cell, occurrence, commutes, home = letter
+                event = Event(kind, rank, counts[rank], cell, occurrence, commutes, home)
                 after[head - 1] += (event,)
             node = (target, tuple(counts), tuple(after))
             if node not in seen:

@@ -8,7 +8,7 @@ can never be issued.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, assert_never
 
 from pgasrob.analysis.bits import members
@@ -35,7 +35,8 @@ _USES = (1 << _WIDTH) - 1
 class Futures:
     """For every rank and control state (``[rank][state]``) what may come from there on.
 
-    - ``before_barrier``: the accesses up to the rank's next barrier, those of the steps of remote commands among them.
+    - ``before_barrier``: the accesses up to the rank's next barrier, those of the steps of remote commands among them;
+      with threads those of ``ever``, since a rank may pass a barrier whatever one of its threads waits for.
     - ``ever``: the accesses, whatever barriers come between.
     - ``barrier_later``: whether a barrier can come.
     - ``live``: the registers that some command may read before it is set.
@@ -62,7 +63,8 @@ class _Rank(NamedTuple):
 @remembered
 def futures(instance: Instance) -> Futures:
     """What every rank of ``instance`` may do from each of its control states on."""
-    return Futures(*zip(*(_of_rank(instance, rank) for rank in range(instance.nodes)), strict=True))
+    found = Futures(*zip(*(_of_rank(instance, rank) for rank in range(instance.processes)), strict=True))
+    return replace(found, before_barrier=found.ever) if instance.has_threads else found
 
 
 def _of_rank(instance: Instance, rank: int) -> _Rank:

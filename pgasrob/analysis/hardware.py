@@ -58,7 +58,7 @@ def occasions(instance: Instance) -> tuple[Occasion, ...] | None:
     pairs = named(store_buffers(instance).pairs, instance)
     for pair in pairs:
         lines.setdefault(Difference.STORE_BUFFER, set()).update((pair.store, pair.load))
-    for rank in range(instance.nodes):
+    for rank in range(instance.processes):
         for difference, line in _Rank(instance, rank).found():
             lines.setdefault(difference, set()).add(line)
     return tuple(

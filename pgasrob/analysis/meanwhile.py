@@ -102,7 +102,7 @@ class _Fixpoint:
         self, instance: Instance, standing: Standing, staying: int, next: Touched, awaited: Touched | None
     ) -> None:
         self.instance, self.standing, self.next, self.awaited = instance, standing, next, awaited
-        self.ranks = [rank for rank in range(instance.nodes) if rank != staying]
+        self.ranks = [rank for rank in range(instance.processes) if rank != staying]
         self.most = ranges(instance).most
         self.files: dict[tuple[int, int], list[Interval]] = {}
         self.cells: dict[Cell, Interval] = {}

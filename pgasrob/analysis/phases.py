@@ -50,7 +50,8 @@ def touched_by_others(instance: Instance) -> list[Touched]:
 def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
     """For each rank and control state (``[rank][state]``) the accesses that other ranks may make, by commands and by
     steps of transfers, between the barriers around that state."""
-    if instance.nodes * (instance.nodes - 1) > MOST_PAIRS:  # two ranks have at least one pair
+    # Threads of a rank may be between different barriers. Two ranks have at least one pair of parts.
+    if instance.has_threads or instance.nodes * (instance.nodes - 1) > MOST_PAIRS:
         return _without_barriers(instance)
     parts = [_Parts(instance, rank) for rank in range(instance.nodes)]
     found: list[list[Touched]] = []

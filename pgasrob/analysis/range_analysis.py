@@ -300,7 +300,7 @@ class _Analysis:
         ]
 
     def run(self) -> Ranges:
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             self.files[rank][0] = self.start
             self._push((0, rank))
         while self.queue:

@@ -33,17 +33,17 @@ def relevance(instance: Instance, assertions: bool = True) -> Relevance:
     decide whether an assertion fails."""
     commands = (
         Command(rank, form, touched.used, touched.changed)
-        for rank in range(instance.nodes)
+        for rank in range(instance.processes)
         for form, touched in _touched(instance, rank)
     )
-    found = Deciding(commands, instance.nodes, assertions)
+    found = Deciding(commands, instance.processes, assertions)
     return Relevance(tuple(map(frozenset, found.registers)), found.cells)
 
 
 def needed_registers(instance: Instance, cells: int, assertions: bool = True) -> list[list[frozenset[int]]]:
     """For every rank and control state the registers whose values there may decide something, when of the cells
     ``cells`` may (`Relevance.cells` for the same ``assertions``)."""
-    return [_needed(instance, rank, cells, assertions) for rank in range(instance.nodes)]
+    return [_needed(instance, rank, cells, assertions) for rank in range(instance.processes)]
 
 
 def _needed(instance: Instance, rank: int, cells: int, assertions: bool) -> list[frozenset[int]]:

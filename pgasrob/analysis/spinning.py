@@ -28,7 +28,7 @@ def spinning(
     if stays is not None:
         return [stay.loop if stay.how == "spins" else () for stay in stays]
     space = SequentialSpace(instance)
-    moving = [any(True for _ in space.issues_of(state, rank)) for rank in range(instance.nodes)]
+    moving = [any(True for _ in space.issues_of(state, rank)) for rank in range(instance.processes)]
     return [_around(instance, rank, control[rank]) if moves else () for rank, moves in enumerate(moving)]
 
 

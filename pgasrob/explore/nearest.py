@@ -61,7 +61,7 @@ def _asked(program: Program | CProgram, instance: Instance, states: int) -> Near
     """The answer of the engines for the whole program, after a search from a state that came to no end."""
     question = Question(
         program,
-        instance.nodes,
+        instance.processes,
         Robustness(effect=False),
         instance.reading,
         limits=Limits(timeout=SEARCH_SECONDS),

@@ -62,8 +62,8 @@ class Position:
     def __post_init__(self) -> None:
         self._space = StateSpace(self.instance)
         self.state = self._space.initial
-        self.issued = [0] * self.instance.nodes
-        self.pending: list[list[int]] = [[] for _ in range(self.instance.nodes)]
+        self.issued = [0] * self.instance.processes
+        self.pending: list[list[int]] = [[] for _ in range(self.instance.processes)]
         self.taken: set[tuple[int, int]] = set()  # local commands that no choice has named
         self.events = 0
 
@@ -168,7 +168,7 @@ def follow(instance: Instance, run: Sequence[str], automatic: bool) -> tuple[Pos
 
     def settle() -> None:
         if automatic:
-            for rank in range(instance.nodes):
+            for rank in range(instance.processes):
                 position.take_local(rank)
 
     settle()
@@ -191,7 +191,7 @@ def _follow(position: Position, place: int, choice: str, automatic: bool) -> Sto
     if (rank, operation) in position.taken and not choice.startswith("s"):
         return None  # it has happened by itself
     before = len(position.words)
-    for catch_up in ([], [rank] if rank < position.instance.nodes else [], range(position.instance.nodes)):
+    for catch_up in ([], [rank] if rank < position.instance.processes else [], range(position.instance.processes)):
         for each in catch_up:
             position.take_local(each, operation if each == rank else None)
         move = next((move for move in position.moves() if move.name == choice), None)

@@ -81,11 +81,12 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A block for the ranks it names; None: for every rank that no other block names."""
+    """A block for the ranks it names; None: for every rank that no other block of this ``thread`` names."""
 
     ranks: tuple[int, ...] | None
     body: Body
     span: Span = NOWHERE
+    thread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,11 @@ class Declared:
     moves_data: bool = field(default=True, compare=False)
     shows_more: bool = field(default=False, compare=False)
     shown: Shown | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether some rank may have more than one thread."""
+        return any(process.thread for process in self.processes)
 
     @property
     def cells(self) -> int:

@@ -1,6 +1,9 @@
-"""A program on N nodes: one specialised control automaton per rank, cells numbered flat, operands evaluated.
+"""A program on N nodes: one specialised control automaton per process, cells numbered flat, operands evaluated.
 
-Cells of all nodes are numbered ``rank * size + address``, so that a memory is one flat tuple of N * size integers.
+A process is a thread of a rank, and most ranks have one: process p < N is thread 0 of rank p, and the further threads
+follow, by thread and then by rank (`proofs/threads.md`). Cells of all nodes are numbered ``rank * size + address``, so
+that a memory is one flat tuple of N * size integers. Where a process is meant and ranks have one thread, the package
+says "rank" for short.
 """
 
 from __future__ import annotations
@@ -45,24 +48,37 @@ Memory = tuple[int, ...]
 
 Evaluated = Callable[[Registers], Operands]
 T = TypeVar("T")
+Arrival = tuple[int, Transition]
+"""A process and the command by which it passes a barrier."""
 
 
 class Instance:
     """A program on ``nodes`` nodes.
 
-    Attributes: ``reading``, ``automata`` (one control automaton per rank, with the commands as they are read), ``size``
-    (cells per node), ``memory`` (initial values of all cells, flat), ``registers`` (initial register file of one rank),
+    Attributes: ``reading``, ``automata`` (one control automaton per process, with the commands as they are read),
+    ``home`` (the rank of each process), ``has_threads`` (whether some rank has several), ``size`` (cells per node),
+    ``memory`` (initial values of all cells, flat), ``registers`` (initial register file of one process),
     ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
     are signals), ``analyses`` (what analyses have found out about it, see `analysis.remembered`).
     """
 
     def __init__(
-        self, program: Declared, nodes: int, automata: tuple[ControlAutomaton, ...], reading: Reading = DEFAULT_READING
+        self,
+        program: Declared,
+        nodes: int,
+        automata: tuple[ControlAutomaton, ...],
+        reading: Reading = DEFAULT_READING,
+        home: tuple[int, ...] = (),
     ) -> None:
+        """``home``: where some rank has several threads; else the processes are the ranks."""
         self.program = program
         self.nodes = nodes
         self.reading = reading
         self.automata = automata
+        self.home = home or tuple(range(nodes))
+        self.has_threads = len(self.home) > nodes
+        if len(automata) != len(self.home):
+            raise ValueError(f"{len(automata)} automata of {len(self.home)} processes")
         self.size = program.cells
         self.memory: Memory = tuple(value for object in program.memory for value in object.initial) * nodes
         self.registers: Registers = (0,) * len(program.registers)
@@ -75,14 +91,36 @@ class Instance:
         self._evaluated: dict[tuple[int, int, int, Registers], Operands | Fault] = {}
 
     @property
+    def processes(self) -> int:
+        """How many processes there are: the threads of all ranks."""
+        return len(self.home)
+
+    def thread(self, process: int) -> int | None:
+        """Which thread of its rank ``process`` is; None where that has no other."""
+        if not self.has_threads or self.home.count(self.home[process]) == 1:
+            return None
+        return self.home[:process].count(self.home[process])
+
+    def process_name(self, process: int) -> str:
+        """``1``, the rank, or ``1.2``, its thread 2, where that has several."""
+        thread = self.thread(process)
+        return str(self.home[process]) if thread is None else f"{self.home[process]}.{thread}"
+
+    def with_automata(self, automata: tuple[ControlAutomaton, ...], program: Declared | None = None) -> Instance:
+        """The same with other ``automata`` of its processes, and other declarations if a ``program`` is given."""
+        return Instance(program or self.program, self.nodes, automata, self.reading, self.home)
+
+    @property
     def forms(self) -> Iterator[Form]:
-        """The commands of all ranks."""
+        """The commands of all processes."""
         return (transition.form for automaton in self.automata for transition in automaton.transitions)
 
     @cached_property
     def communicates(self) -> bool:
-        """Whether some rank has a command that may access the memory of another one."""
-        return any(made.cell.rank is not None for form in self.forms for made in core.accesses_of(form))
+        """Whether some process has a command that may access memory which another one may access too."""
+        return self.has_threads or any(
+            made.cell.rank is not None for form in self.forms for made in core.accesses_of(form)
+        )
 
     @cached_property
     def polls(self) -> bool:
@@ -171,13 +209,22 @@ class Instance:
             except Fault:
                 continue
 
-    def barriers(self, control: Sequence[int]) -> Iterator[tuple[Transition, ...]]:
-        """Every combination of transitions, one a rank, by which all ranks pass a barrier now."""
+    def barriers(self, control: Sequence[int]) -> Iterator[tuple[Arrival, ...]]:
+        """Every combination of processes with transitions, one of each rank, by which all ranks pass a barrier now."""
         arrivals = [
-            [(each.form.name, each) for each in automaton.out[state] if isinstance(each.form, core.Barrier)]
-            for automaton, state in zip(self.automata, control, strict=True)
+            [(each.form.name, (process, each)) for each in automaton.out[state] if isinstance(each.form, core.Barrier)]
+            for process, (automaton, state) in enumerate(zip(self.automata, control, strict=True))
         ]
-        return barriers_of(arrivals)
+        return barriers_of(self.by_rank(arrivals))
+
+    def by_rank(self, found: Sequence[Sequence[T]]) -> Sequence[Sequence[T]]:
+        """For each rank what is ``found`` for its processes, in a row."""
+        if not self.has_threads:
+            return found
+        of_rank: list[list[T]] = [[] for _ in range(self.nodes)]
+        for rank, items in zip(self.home, found, strict=True):
+            of_rank[rank] += items
+        return of_rank
 
     def owner(self, cell: Cell) -> int:
         """The rank on whose node ``cell`` lies."""
@@ -244,7 +291,8 @@ class Instance:
 
     def _access(self, rank: int, access: core.Access[Place]) -> Callable[[Registers], core.Access[Cell]]:
         place, reads, writes, commutes = access
-        at = (lambda registers: rank) if place.rank is None else evaluator(place.rank)
+        home = self.home[rank]
+        at = (lambda registers: home) if place.rank is None else evaluator(place.rank)
         cell = self._cell(evaluator(place.address), at)
         return lambda registers: core.Access(cell(registers), reads, writes, commutes)
 
@@ -330,7 +378,7 @@ class _Specialiser:
 def barriers_of(arrivals: Sequence[Sequence[tuple[str, T]]]) -> Iterator[tuple[T, ...]]:
     """Every combination by which all ranks pass one barrier: for each rank one of its ``arrivals`` with the same name.
 
-    ``arrivals``: for each rank its next commands that are barriers, as pairs of name and command.
+    ``arrivals``: for each rank the next commands of its threads that are barriers, as pairs of name and command.
     """
     for name in dict.fromkeys(name for name, _ in arrivals[0]):
         yield from product(*([command for each, command in own if each == name] for own in arrivals))
@@ -351,28 +399,12 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             f"{cells} cells of memory on {nodes} nodes",
             f"all nodes together have at most {MAX_CELLS_IN_ALL} cells; run on fewer nodes, or verify a smaller case",
         )
-    by_rank: dict[int, Process] = {}
-    others: Process | None = None
-    for process in program.processes:
-        if process.ranks is None:
-            others = process
-        else:
-            by_rank.update((rank, process) for rank in process.ranks)
-    missing = [str(rank) for rank in range(nodes) if rank not in by_rank and others is None]
-    if missing:
-        raise _error(
-            program,
-            "PG030",
-            f"no process block for rank {', '.join(missing)} of {nodes} nodes",
-            "add `process { ... }` for every rank that no other block names, or run on fewer nodes",
-        )
+    running = _running(program, nodes)
     automata = []
     ways, specialised = Ways(MAX_WAYS), _Specialiser(nodes, first)
-    builders: dict[int, Builder] = {}  # by process
+    builders: dict[int, Builder] = {}  # by block
     try:
-        for rank in range(nodes):
-            own = by_rank.get(rank) or others
-            assert own is not None, "missing ranks are reported above"
+        for rank, own in running:
             builder = builders.get(id(own))
             if builder is None:
                 builder = builders[id(own)] = Builder(own.body, ways)
@@ -384,7 +416,40 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             f"more than {MAX_WAYS} ways from one command to the next on {nodes} nodes",
             "verify a smaller case: fewer `choose` in a row, or fewer nodes",
         ) from None
-    return Instance(program, nodes, tuple(_as_read(program, automata, reading)), reading)
+    home = tuple(rank for rank, _ in running)
+    return Instance(program, nodes, tuple(_as_read(program, automata, reading, home)), reading, home)
+
+
+def _running(program: Declared, nodes: int) -> list[tuple[int, Process]]:
+    """The processes on so many nodes, in order: the rank of each, and the block that it runs."""
+    named = {(process.thread, rank): process for process in program.processes for rank in process.ranks or ()}
+    others = {process.thread: process for process in program.processes if process.ranks is None}
+    found: list[tuple[int, Process]] = []
+    before: Sequence[int] = range(nodes)
+    for thread in range(max(process.thread for process in program.processes) + 1):
+        blocks = {rank: named.get((thread, rank)) or others.get(thread) for rank in range(nodes)}
+        have = [rank for rank, own in blocks.items() if own is not None]
+        if thread == 0 and (missing := [str(rank) for rank in range(nodes) if rank not in have]):
+            raise _error(
+                program,
+                "PG030",
+                f"no process block for rank {', '.join(missing)} of {nodes} nodes",
+                "add `process { ... }` for every rank that no other block names, or run on fewer nodes",
+            )
+        if beyond := [rank for rank in have if rank not in before]:
+            raise _error(
+                program,
+                "PG037",
+                f"rank {beyond[0]} has a thread {thread}, but no thread {thread - 1}",
+                "number the threads of each rank from 0 on",
+            )
+        found += ((rank, own) for rank, own in blocks.items() if own is not None)
+        before = have
+    if len(found) > MAX_NODES:
+        raise _error(
+            program, "PG031", f"{len(found)} threads of all ranks, and {MAX_NODES} are the most", "run on fewer nodes"
+        )
+    return found
 
 
 def _sized(program: Declared, nodes: int) -> tuple[Declared, dict[int, int]]:
@@ -404,16 +469,19 @@ def automata_of_blocks(
     """Control automata for any number of nodes, with ``me`` and ``nodes`` left in the commands: one by each rank with a
     block of its own, and for None that of all others. Polls are left as written.
 
-    Raises :class:`TooManyWays` when there are not enough ``ways``.
+    Raises :class:`TooManyWays` when there are not enough ``ways``, :class:`SourceError` for threads.
     """
+    refuse_threads(program, "an answer for every number of nodes")
     built = [(process.ranks or (None,), build(process.body, ways=ways)) for process in program.processes]
     if reading.conflicts == "all":
         built = [(ranks, automaton.with_forms(core.all_in_conflict)) for ranks, automaton in built]
     return {rank: automaton for ranks, automaton in built for rank in ranks}
 
 
-def _as_read(program: Declared, automata: Sequence[ControlAutomaton], reading: Reading) -> list[ControlAutomaton]:
-    """The ``automata`` of all ranks with their commands as ``reading`` has them."""
+def _as_read(
+    program: Declared, automata: Sequence[ControlAutomaton], reading: Reading, home: Sequence[int]
+) -> list[ControlAutomaton]:
+    """The ``automata`` of all processes, which are at ``home`` there, with their commands as ``reading`` has them."""
     every = reading.conflicts == "all"
     found = [each.with_forms(core.all_in_conflict) if every else each for each in automata]
     if reading.failed_polls == "count" or not any(map(_reads_again, automata)):
@@ -423,8 +491,9 @@ def _as_read(program: Declared, automata: Sequence[ControlAutomaton], reading: R
     from pgasrob.program.polls import with_polls
     from pgasrob.program.raised_flags import Flags
 
-    flags, nodes = Flags(program, automata), Const(len(automata))
-    return [with_polls(each, Const(rank), program, nodes, flags) for rank, each in enumerate(found)]
+    # What is a flag follows from which accesses are those of its own rank, and threads of that are others nevertheless.
+    flags, nodes = None if program.has_threads else Flags(program, automata), Const(max(home) + 1)
+    return [with_polls(each, Const(rank), program, nodes, flags) for each, rank in zip(found, home, strict=True)]
 
 
 def _reads_again(automaton: ControlAutomaton) -> bool:
@@ -442,6 +511,21 @@ def _reads_again(automaton: ControlAutomaton) -> bool:
     if any(constant(address) is None for address in known):
         return bool(read) and known.total() > 1
     return any(known[address] > 1 for address in read)
+
+
+def block_of(instance: Instance, process: int) -> Process:
+    """The block that ``process`` runs."""
+    rank, thread = instance.home[process], instance.thread(process) or 0
+    blocks = [each for each in instance.program.processes if each.thread == thread]
+    named = [each for each in blocks if rank in (each.ranks or ())]
+    return (named + [each for each in blocks if each.ranks is None])[0]
+
+
+def refuse_threads(program: Declared, what: str) -> None:
+    """Raises :class:`SourceError` where ranks may have several threads: ``what`` is asked for does not know these."""
+    if program.has_threads:
+        hint = "ask for it without threads, or check the program by `pgasrob check` on a number of nodes"
+        raise _error(program, "PG038", f"{what}: ranks with several threads are not read for it yet", hint)
 
 
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:

@@ -103,7 +103,8 @@ class _Writer:
 
     def process(self, process: Process) -> None:
         ranks = "" if process.ranks is None else " " + ", ".join(map(str, process.ranks))
-        self.block(f"process{ranks} {{", structured(process.body))
+        thread = f" thread {process.thread}" if process.thread else ""
+        self.block(f"process{ranks}{thread} {{", structured(process.body))
         self.line("}")
 
     def block(self, head: str, block: Block) -> None:

@@ -56,25 +56,37 @@ class StatementRules:
         self._scope, self._report = scope, scope.report.add
         self.processes: list[Process] = []
         self.lost = False  # something that may have been a process could not be read
-        self._ranks: dict[int | None, Token] = {}  # rank, or None for a block without ranks -> where
+        self._ranks: dict[tuple[int, int | None], Token] = {}  # thread and rank (None: those not named) -> where
         self._labels: dict[str, int] = {}  # of the process at hand -> its line
         self._gotos: list[Token] = []
         self._broken = False  # a statement of the process at hand could not be read
 
-    def process(self, keyword: Token, ranks: list[tuple[int, Token]] | None, body: Nested[Block]) -> None:
+    def process(
+        self,
+        keyword: Token,
+        ranks: list[tuple[int, Token]] | None,
+        thread: tuple[int, Token] | None,
+        body: Nested[Block],
+    ) -> None:
+        number, last = thread or (0, ranks[-1][1] if ranks else keyword)
         if ranks is None:
-            self._claim(None, keyword)
+            self._claim(number, None, keyword)
         for rank, token in ranks or []:
-            self._claim(rank, token)
-        head = across(keyword, ranks[-1][1]) if ranks else at(keyword)
+            self._claim(number, rank, token)
         numbers = tuple(rank for rank, _ in ranks) if ranks else None
-        self.processes.append(Process(numbers, body.tree, head))
+        self.processes.append(Process(numbers, body.tree, across(keyword, last), number))
         if not self._broken:
             self._report_unknown_labels()
         self._forget_labels()
 
     def ranks(self, *ranks: Token) -> list[tuple[int, Token]]:
         return [(self._scope.integer(rank), rank) for rank in ranks]
+
+    def thread(self, word: Token, number: Token) -> tuple[int, Token]:
+        if word.value != "thread":
+            hint = "write `process 0 thread 1 { ... }` for the second thread of rank 0"
+            self._report("PG010", f"expected `thread` or `{{`, found `{short(word.value)}`", at(word), hint)
+        return self._scope.integer(number), number
 
     def broken_item(self, *_: object) -> None:
         self.lost = True
@@ -308,15 +320,17 @@ class StatementRules:
         hint = f"{likely} `{name}` can {names}" if likely else f"`{name}` can {names}"
         self._report("PG028", f"`{name}` has no operation `{short(word.value)}`", at(word), hint)
 
-    def _claim(self, rank: int | None, token: Token) -> None:
-        """The process at hand is for ``rank`` (None: for the ranks that no other block names)."""
-        first = self._ranks.setdefault(rank, token)
+    def _claim(self, thread: int, rank: int | None, token: Token) -> None:
+        """The process at hand is for this thread of ``rank`` (None: of the ranks that no other block of it names)."""
+        first = self._ranks.setdefault((thread, rank), token)
         if first is token:
             return
+        which = f" for thread {thread}" if thread else ""
         if rank is None:
-            message, hint = "a second process block without ranks", "name its ranks, or join the two"
+            message, hint = f"a second process block without ranks{which}", "name its ranks, or join the two"
         else:
-            message, hint = f"rank {rank} already has a process block", "every rank runs one block"
+            message = f"rank {rank} already has a process block{which}"
+            hint = f"every {'thread' if thread else 'rank'} runs one block"
         code = "PG033" if rank is None else "PG032"
         self._report(code, f"{message}; the first is on line {first.line}", at(token), hint)
 

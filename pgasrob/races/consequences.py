@@ -250,7 +250,7 @@ def sc_words(computation: Computation) -> list[Word]:
     for event, command in zip(computation, commands, strict=True):
         letters = words.setdefault(command, [])
         which = 0 if event.is_step else event.occurrence
-        letters.append(Letter(event.kind, event.rank, event.cell, which, False, event.commutes))
+        letters.append(Letter(event.kind, event.rank, event.cell, which, False, event.commutes, event.home))
     for letters in words.values():
         if len(letters) > 1 and letters[0].kind != "barrier":
             letters[-1] = letters[-1]._replace(last=True)

@@ -187,7 +187,7 @@ class AllEnds:
     def _both_next(self, node: ScNode) -> Iterator[tuple[list[Step], list[Step]]]:
         """Every two commands of different ranks that can both be next at ``node``, each in all ways that it can go."""
         of_ranks: list[list[list[Step]]] = []
-        for rank in range(self._viewer.instance.nodes):
+        for rank in range(self._viewer.instance.processes):
             commands: dict[tuple[int, int], list[Step]] = {}
             for step in steps_at(self._viewer, node, rank):
                 commands.setdefault((step.transition.occurrence, step.transition.variant), []).append(step)
@@ -318,7 +318,7 @@ def _without(viewer: Viewer, node: ScNode, ranks: Collection[int], most: int) ->
     """A run after ``node`` of the other ranks than ``ranks``, to where they wait or have ended, or of ``most``
     commands, and where it leads."""
     words: list[Word] = []
-    others = [rank for rank in range(viewer.instance.nodes) if rank not in ranks]
+    others = [rank for rank in range(viewer.instance.processes) if rank not in ranks]
     while len(words) < most:
         stop_point()
         step = next((step for rank in others for step in steps_at(viewer, node, rank)), None)

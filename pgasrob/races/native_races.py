@@ -164,7 +164,7 @@ class NativeRaceSearch(_NativeRaces["Races"]):
         return self._search.transitions
 
     def _piece(self) -> int:
-        return piece(self._search.states, self._instance.nodes)
+        return piece(self._search.states, self._instance.processes)
 
 
 class NativeTracesRaceSearch(_NativeRaces["TraceRaces"], TraceByTrace["TraceRaces"]):

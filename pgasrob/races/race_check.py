@@ -237,7 +237,7 @@ class _Deciding:
     def _spent(self, search: RaceSearch) -> float:
         """What ``search`` has cost, in states of a search state by state."""
         effort: int | None = getattr(search, "effort", None)
-        return search.states if effort is None else effort / (EFFORT_PER_STATE * self.instance.nodes)
+        return search.states if effort is None else effort / (EFFORT_PER_STATE * self.instance.processes)
 
     def _made(self, name: str, strict: bool) -> RaceSearch:
         memory = self.watch.limits.memory

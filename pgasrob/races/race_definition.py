@@ -44,7 +44,7 @@ class CommandSpace:
             {transition.occurrence: transition for transition in automaton.transitions}
             for automaton in instance.automata
         ]
-        self.initial = State(self._space.initial, ((),) * instance.nodes)
+        self.initial = State(self._space.initial, ((),) * instance.processes)
 
     def is_final(self, state: State) -> bool:
         return True
@@ -55,7 +55,7 @@ class CommandSpace:
             return
         for word, target in self._space.successors(state.x):
             commands = list(state.commands)
-            for kind, rank, _, which, last, _ in word:
+            for kind, rank, _, which, last, *_ in word:
                 if kind not in POPS and has_steps(kind):
                     commands[rank] = (*commands[rank], which)
                 elif kind in POPS and last:
@@ -64,7 +64,7 @@ class CommandSpace:
 
     def next(self, state: State) -> Iterator[tuple[Next, int | None]]:
         """All accesses that are next, those of pending operations with the place among these of the rank."""
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             for each in next_at_issue(self.instance, rank, state.x.control[rank], state.x.registers[rank]):
                 yield each, None
             place = 0

@@ -15,7 +15,7 @@ from pgasrob.program.commands import map_expressions
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Const, Expr, evaluator
-from pgasrob.program.instance import Instance, Registers
+from pgasrob.program.instance import Instance, Registers, refuse_threads
 from pgasrob.races.access_facts import facts_of
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.semantics.effect import execute
@@ -29,6 +29,7 @@ MOST_CHOICES = 4_096
 
 def recorded(instance: Instance, words: Sequence[Sequence[Letter]]) -> Recording:
     """The recording of an SC run, given by the words of its commands (`semantics.sequential`)."""
+    refuse_threads(instance.program, "a recording")
     program, run = instance.program, _Run(instance)
     events = [event for word in words for event in run.issue(word)]
     following = [event for rank in range(instance.nodes) for event in run.next_commands(rank)]

@@ -28,6 +28,7 @@ from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.robustness.normal_form import Word, word_of, word_of_barrier
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.effect import Transferred, execute, issue
+from pgasrob.semantics.state_space import behind
 
 
 class Attack(NamedTuple):
@@ -81,9 +82,9 @@ class AttackSpace:
         self.instance = instance
         self._choosable = choosable
         self._waited_for = updates_waited_for(instance)
-        nodes = instance.nodes
+        count = instance.processes
         self.initial: State | Found = State(
-            (0,) * nodes, (instance.registers,) * nodes, instance.memory, ((),) * nodes, None
+            (0,) * count, (instance.registers,) * count, instance.memory, ((),) * count, None
         )
 
     def is_final(self, state: State | Found) -> bool:
@@ -92,7 +93,7 @@ class AttackSpace:
     def successors(self, state: State | Found) -> Iterator[Edge]:
         if isinstance(state, Found):
             return
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             yield from self.moves(state, rank)
         yield from self.barriers(state)
 
@@ -105,15 +106,13 @@ class AttackSpace:
                 yield from self._local(state, rank, transition, operands)
 
     def barriers(self, state: State) -> Iterator[Edge]:
-        """The edges by barriers, which taint all ranks once one is tainted (m4)."""
-        attack = state.attack
-        if attack and attack.tainted:
-            attack = attack._replace(tainted=(1 << self.instance.nodes) - 1)
+        """The edges by barriers, which taint all who pass them once one of these is tainted (m4)."""
         for arrivals in self.instance.barriers(state.control):
-            yield (
-                word_of_barrier(arrivals),
-                state._replace(control=tuple(arrival.target for arrival in arrivals), attack=attack),
-            )
+            attack, passing = state.attack, sum(1 << rank for rank, _ in arrivals)
+            if attack and attack.tainted & passing:
+                attack = attack._replace(tainted=attack.tainted | passing)
+            control = behind(state.control, arrivals)
+            yield word_of_barrier(self.instance, arrivals), state._replace(control=control, attack=attack)
 
     def _local(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
         """A command that is one event, at its issue: (m2) and (m3) without steps."""

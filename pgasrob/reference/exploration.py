@@ -192,7 +192,7 @@ class Exploration:
         if node.ranks or node.left:
             return False
         # What has been disabled will not be issued, so this is where it is met.
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             for command in self._positions[rank][-1].commands:
                 if command.waits:
                     self._find_earlier(rank, command)
@@ -216,7 +216,7 @@ class Exploration:
         self._positions[rank].append(position._replace(commands=tuple(commands)))
 
     def _node(self, state: SequentialState, asleep: dict[tuple[int, ...], Footprint]) -> Node:
-        nodes = self.instance.nodes
+        nodes = self.instance.processes
         choices = [
             Choice(rank, (command,))
             for rank in range(nodes)
@@ -300,7 +300,7 @@ class Exploration:
         event, looks = self._run.pop(), self._looks.pop()
         for access in (*(made.access for made in event.chain), *looks):
             self._cells.leave(access.cell)
-        for rank in range(self.instance.nodes) if event.is_barrier else (event.rank,):
+        for rank in range(self.instance.processes) if event.is_barrier else (event.rank,):
             self._of_rank[rank].pop()
             self._positions[rank].pop()
 
@@ -329,12 +329,12 @@ class Exploration:
     def _last(self, rank: int) -> Clock:
         """The past of the next event of ``rank`` by its own events."""
         own = self._of_rank[rank]
-        return own[-1].clock if own else (0,) * self.instance.nodes
+        return own[-1].clock if own else (0,) * self.instance.processes
 
     def _past(self, choice: Choice) -> Clock:
         """The events that come before ``choice`` in the trace, were it next."""
         if choice.rank == BARRIER:
-            return _joined([self._last(rank) for rank in range(self.instance.nodes)])
+            return _joined([self._last(rank) for rank in range(self.instance.processes)])
         met = [entry.event.clock for access in self._footprint(choice) for entry in self._cells.met_by(access)]
         return _joined([self._last(choice.rank), *met])
 
@@ -421,15 +421,15 @@ class Exploration:
         first = min(event.number for event in out)
         node = self._nodes[first]
         there = [event for event in self._run[first:] if not any(each.is_in(event.clock) for each in out)]
-        counts = [0] * self.instance.nodes
+        counts = [0] * self.instance.processes
         for event in self._run[:first]:
-            for rank in range(self.instance.nodes) if event.is_barrier else (event.rank,):
+            for rank in range(self.instance.processes) if event.is_barrier else (event.rank,):
                 counts[rank] += 1
         initials: list[int] = []
         seen: set[int] = set()
         for event in there:
             who = BARRIER if event.is_barrier else event.rank
-            ranks = set(range(self.instance.nodes)) if event.is_barrier else {event.rank}
+            ranks = set(range(self.instance.processes)) if event.is_barrier else {event.rank}
             if not seen & ranks and all(
                 count - (rank in ranks) <= counts[rank] for rank, count in enumerate(event.clock)
             ):

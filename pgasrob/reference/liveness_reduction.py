@@ -38,7 +38,7 @@ def without_blocked(instance: Instance, state: State) -> State:
         return state
     control = tuple(
         len(instance.automata[rank].out) if _is_blocked(instance, state, rank) else state.control[rank]
-        for rank in range(instance.nodes)
+        for rank in range(instance.processes)
     )
     return state._replace(control=control)
 
@@ -74,7 +74,7 @@ class Liveness:
     def reduced(self, state: State) -> State | None:
         """``state`` without what no later command can use; None when its attack can lead nowhere."""
         futures, state = self._futures, without_blocked(self._instance, state)
-        going = [rank for rank in range(self._instance.nodes) if not has_ended(self._instance, state, rank)]
+        going = [rank for rank in range(self._instance.processes) if not has_ended(self._instance, state, rank)]
         later = reduce(Touched.joined, (futures.ever[rank][state.control[rank]] for rank in going), Touched())
         attack, placement = state.attack, state.placement
         if attack is not None:
@@ -86,8 +86,8 @@ class Liveness:
                 leads_on = bool(entered and later.hits(attack.source))
             if not leads_on:
                 return None
-            placement = tuple(self._placement(state, rank, rank in going) for rank in range(self._instance.nodes))
-        registers = tuple(self._file(state, rank, rank in going) for rank in range(self._instance.nodes))
+            placement = tuple(self._placement(state, rank, rank in going) for rank in range(self._instance.processes))
+        registers = tuple(self._file(state, rank, rank in going) for rank in range(self._instance.processes))
         memory = _kept(state.memory, later.used & self._relevance.cells, self._cells)  # (L3)
         return State(state.control, registers, memory, placement, attack)
 
@@ -95,7 +95,7 @@ class Liveness:
         """Whether something can come that conflicts with the source. Once a rank has no barrier before it there are
         none."""
         if not all(self._futures.barrier_later[rank][state.control[rank]] for rank in going) or (
-            len(going) < self._instance.nodes
+            len(going) < self._instance.processes
         ):
             before = self._futures.before_barrier
             later = reduce(Touched.joined, (before[rank][state.control[rank]] for rank in going), Touched())

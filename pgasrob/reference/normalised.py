@@ -32,7 +32,7 @@ class Normaliser:
         self._instance = instance
         self._merging = "merging" in reductions
         self._liveness: Liveness | None = None
-        self._same: Order = tuple(range(instance.nodes))
+        self._same: Order = tuple(range(instance.processes))
         # What ranks have to do with values is asked for only when it is needed: it costs an analysis of the program.
         registers: Sequence[int | None] = [None] * len(instance.registers)
         cells: Sequence[int | None] = [None] * instance.size

@@ -53,7 +53,7 @@ def persistent_sets(
     """
     outlooks = {
         rank: _outlook(instance, futures, state, rank, awaited)
-        for rank in range(instance.nodes)
+        for rank in range(instance.processes)
         if not has_ended(instance, state, rank) and instance.automata[rank].out[state.control[rank]]
     }
     # A set is usable when no rank outside may do what conflicts with the next commands of its members (Lemma 5).

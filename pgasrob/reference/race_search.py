@@ -35,6 +35,7 @@ from pgasrob.robustness.reasons import Reason
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.effect import Transferred, issue
 from pgasrob.semantics.sequential import FoundFault
+from pgasrob.semantics.state_space import behind
 
 
 class StoppingSpace:
@@ -42,7 +43,7 @@ class StoppingSpace:
 
     def __init__(self, instance: Instance, kinds: Kinds) -> None:
         self.instance, self._kinds = instance, kinds
-        nodes = instance.nodes
+        nodes = instance.processes
         self.initial: State | Found = State(
             (0,) * nodes, (instance.registers,) * nodes, instance.memory, ((),) * nodes, None
         )
@@ -62,7 +63,7 @@ class StoppingSpace:
     def barriers(self, state: State) -> Iterator[Edge]:
         """The edges by barriers."""
         for arrivals in self.instance.barriers(state.control):
-            yield word_of_barrier(arrivals), state._replace(control=tuple(arrival.target for arrival in arrivals))
+            yield word_of_barrier(self.instance, arrivals), state._replace(control=behind(state.control, arrivals))
 
     def _remote(self, state: State, rank: int, transition: Transition, operands: Transferred) -> Iterator[Edge]:
         """A command with steps, all that may happen or, by choice, some."""
@@ -116,7 +117,7 @@ class RaceSearch(Exploration):
             yield
 
     def _look_at(self, state: State) -> None:
-        going = [rank for rank in range(self._instance.nodes) if not has_ended(self._instance, state, rank)]
+        going = [rank for rank in range(self._instance.processes) if not has_ended(self._instance, state, rank)]
         before = {
             rank: next_at_issue(self._instance, rank, state.control[rank], state.registers[rank]) for rank in going
         }

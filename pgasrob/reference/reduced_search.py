@@ -54,7 +54,7 @@ class Exploration:
         self._persistent = "persistent" in reductions
         self._awaited = awaited
         self._normaliser = Normaliser(instance, self._futures, reductions, races=awaited is not None)
-        self._same: Order = tuple(range(instance.nodes))
+        self._same: Order = tuple(range(instance.processes))
         self._reached: dict[State | Found, Predecessor] = {}
         self._frontier: deque[State | Found] = deque()
 
@@ -73,7 +73,7 @@ class Exploration:
         that they do not depend on. That is no choice of the source, which changes what all of them are
         (`proofs/reductions.md`, section 6).
         """
-        ranks = range(self._instance.nodes)
+        ranks = range(self._instance.processes)
         going = [rank for rank in ranks if not has_ended(self._instance, state, rank)]
 
         @cache

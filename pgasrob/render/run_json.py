@@ -13,6 +13,7 @@ from pgasrob.program.core import Cell, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.double_values import shown, value
+from pgasrob.render.process_numbers import numbered
 from pgasrob.render.source_commands import Calls, WrittenCommands, gives_status, pieces
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.semantics.happens_before import Edge as CycleEdge
@@ -338,7 +339,7 @@ def event_to_json(
     event, span = replayed.event, replayed.span
     return {
         "event": event.kind,
-        "rank": event.rank,
+        "rank": numbered(instance, event.rank),
         "operation": event.operation,
         "address": None if event.cell is None else _address(instance, event.cell),
         "line": span.line,
@@ -394,7 +395,7 @@ def _edge(source: int, target: int, relation: str) -> Edge:
 def _fault(fault: library.Fault, run: Run, texts: WrittenCommands) -> Fault:
     return {
         "code": FAULT_CODE,
-        "rank": fault.rank,
+        "rank": numbered(run.instance, fault.rank),
         "command": _faulting_command(fault, run, texts),
         "line": fault.line,
         "column": fault.column,
@@ -413,7 +414,7 @@ def _faulting_command(fault: library.Fault, run: Run, texts: WrittenCommands) ->
 
 
 def _standings(shows: str, run: Run, texts: WrittenCommands) -> list[Standing]:
-    found = [_standing(run, rank, texts) for rank in range(run.instance.nodes)]
+    found = [_standing(run, rank, texts) for rank in range(run.instance.processes)]
     if shows == "deadlock":
         from pgasrob.analysis.spinning import spinning
 
@@ -439,7 +440,7 @@ def _standing(run: Run, rank: int, texts: WrittenCommands) -> Standing:
     leaving = run.instance.automata[rank].out[run.control[rank]]
     names = run.instance.program.registers
     return {
-        "rank": rank,
+        "rank": numbered(run.instance, rank),
         "ended": not leaving,
         "next": [_next_command(run, rank, transition, texts) for transition in leaving],
         "registers": dict(zip(names, run.registers[rank], strict=True)),

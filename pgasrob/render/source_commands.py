@@ -18,7 +18,7 @@ from pgasrob.program.control import commands_of
 from pgasrob.program.core import Cell
 from pgasrob.program.declarations import Process
 from pgasrob.program.expressions import specialise_numbers
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, block_of
 from pgasrob.program.statements import Span
 from pgasrob.semantics.computation import Event
 
@@ -50,27 +50,26 @@ class WrittenCommands:
         return self._commands(self._process(rank))[occurrence][0]
 
     def _commands(self, process: Process) -> list[tuple[Command, Span]]:
-        commands = self._known.commands
-        if process.ranks not in commands:
-            commands[process.ranks] = commands_of(process.body)
-        return commands[process.ranks]
+        commands, block = self._known.commands, (process.thread, process.ranks)
+        if block not in commands:
+            commands[block] = commands_of(process.body)
+        return commands[block]
 
     def _process(self, rank: int) -> Process:
-        named = [process for process in self._instance.program.processes if rank in (process.ranks or ())]
-        others = [process for process in self._instance.program.processes if process.ranks is None]
-        return (named + others)[0]
+        return block_of(self._instance, rank)
 
     def _folded(self, command: Command, rank: int) -> Command:
         if command.kind in CONDITIONS:
             return command  # a condition that is folded into 1 says nothing
-        return map_expressions(command, partial(specialise_numbers, me=rank, nodes=self._instance.nodes))
+        home = self._instance.home[rank]
+        return map_expressions(command, partial(specialise_numbers, me=home, nodes=self._instance.nodes))
 
 
 class _Known(NamedTuple):
     """Results of earlier calls, since several runs of an instance are shown: the commands of blocks by their ranks, and
     texts by rank and place."""
 
-    commands: dict[tuple[int, ...] | None, list[tuple[Command, Span]]]
+    commands: dict[tuple[int, tuple[int, ...] | None], list[tuple[Command, Span]]]
     texts: dict[tuple[int, int], str]
 
 

@@ -19,6 +19,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.semantics.effect import put
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, assumes_are_guesses
+from pgasrob.semantics.state_space import behind
 from pgasrob.stop_points import stop_point
 
 MOST_STATES = 20_000
@@ -84,14 +85,14 @@ class _Search:
         for rank in self._ranks:
             found += self._past_marks(node, rank)
         for arrivals in self._instance.barriers(state.control):
-            marks = [self._mark(edge.span) for edge in arrivals]
+            marks = [self._mark(edge.span) for _, edge in arrivals]
             if any(each is not None and each != NEW for each in marks):
                 continue
             if NEW in marks:
                 if set(marks) != {NEW}:
                     raise _Apart  # it would meet another barrier
                 self._good.append(node)
-            after = state._replace(control=tuple(edge.target for edge in arrivals))
+            after = state._replace(control=behind(state.control, arrivals))
             ahead = tuple((*each, NEW) for each in node.ahead) if NEW in marks else node.ahead
             found.append(_Node(after, _common_left_out(ahead)))
         if not found:

@@ -12,6 +12,7 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.instance import refuse_threads
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
 from pgasrob.races.consequences import race_consequences
@@ -83,6 +84,8 @@ class Verifier:
         self.nodes = tuple(nodes)
         self.statements = Statements.of(program)
         self._program = program
+        lowered = program if isinstance(program, Program) else program.program(self.nodes[0])
+        refuse_threads(lowered, "a change of the program")
         self.verdicts = tuple(self._check(program, each) for each in self.nodes)
         self._outcomes = Before(program, _places(self.statements.text, ()))
         self._watched: Watched | None = None

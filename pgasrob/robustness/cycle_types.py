@@ -68,7 +68,7 @@ class PairAutomaton:
     """Z^{source, target}: from the `leave` event of rank ``source`` to the `enter` event of rank ``target``.
 
     ``leaves`` and ``enters`` are the accesses that the two ranks can make at all; ``barriers`` says whether the program
-    has any. ``name`` gives a cell its name in the symbols.
+    has any. ``name`` gives a cell its name in the symbols. ``homes``: the ranks of both, where they are threads.
     """
 
     source: int
@@ -77,11 +77,12 @@ class PairAutomaton:
     enters: frozenset[Access]
     barriers: bool
     name: Callable[[int], str]
+    homes: tuple[int, int]
 
     @property
     def identity(self) -> bool:
-        """Whether the pair can be joined by a barrier; not within one rank, where that is no edge."""
-        return self.barriers and self.source != self.target
+        """Whether the pair can be joined by a barrier; not within one rank: of its threads one alone passes it."""
+        return self.barriers and self.homes[0] != self.homes[1]
 
     @cached_property
     def pairs(self) -> list[tuple[Access, Access]]:
@@ -112,7 +113,8 @@ class PairAutomaton:
                 return LEAVE_BARRIER if leaves else ENTER_BARRIER
             return self.symbol(LEAVE if leaves else ENTER, made)
         # Barriers are N events in rank order, so one of rank 0 says that a new barrier begins.
-        return NEW_BARRIER if self.identity and event.kind == "barrier" and event.rank == 0 else None
+        first = event.kind == "barrier" and (event.rank if event.home is None else event.home) == 0
+        return NEW_BARRIER if self.identity and first else None
 
     def transitions(self) -> dict[str, dict[str, str]]:
         """The transition function, partial: what is missing rejects."""
@@ -125,7 +127,7 @@ class PairAutomaton:
         if self.identity:
             # Within one barrier the event of the smaller rank comes first, whichever way the edge is walked.
             first, second = (
-                (LEAVE_BARRIER, ENTER_BARRIER) if self.source < self.target else (ENTER_BARRIER, LEAVE_BARRIER)
+                (LEAVE_BARRIER, ENTER_BARRIER) if self.homes[0] < self.homes[1] else (ENTER_BARRIER, LEAVE_BARRIER)
             )
             delta[start][first] = "in barrier"
             delta["in barrier"] = {second: done}
@@ -165,12 +167,10 @@ class CycleTypeAutomata:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._accesses = [possible_accesses(instance, rank) for rank in range(instance.nodes)]
+        self._accesses = [possible_accesses(instance, rank) for rank in range(instance.processes)]
         # A barrier happens only when all ranks arrive, so a rank without one rules out all of them.
-        self._barriers = all(
-            any(transition.command.kind == "barrier" for transition in automaton.transitions)
-            for automaton in instance.automata
-        )
+        edges = instance.by_rank([automaton.transitions for automaton in instance.automata])
+        self._barriers = all(any(edge.command.kind == "barrier" for edge in own) for own in edges)
         self._acceptors: dict[tuple[int, int], Acceptor[Marked]] = {}
         self._joined: dict[tuple[int, int], bool] = {}
 
@@ -182,6 +182,7 @@ class CycleTypeAutomata:
             self._accesses[target],
             self._barriers,
             self._instance.cell_name,
+            (self._instance.home[source], self._instance.home[target]),
         )
 
     def neighbours(self, cycle: CycleType) -> list[tuple[int, int]]:

@@ -101,11 +101,11 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
     """X(P, N) with the happens-before relation of the computation so far."""
 
     def __init__(self, instance: Instance) -> None:
-        super().__init__(StateSpace(instance), instance.nodes)
+        super().__init__(StateSpace(instance), instance.processes)
 
     @staticmethod
     def _follow(monitor: Monitor, state: State, word: tuple[Letter, ...]) -> None:
-        kind, rank, _, which, last, _ = word[0]
+        kind, rank, _, which, last, _, _ = word[0]
         if kind in POPS:
             command = monitor.pending[rank][which]
         else:

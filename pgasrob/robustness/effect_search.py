@@ -287,7 +287,7 @@ class EffectSearch:
 
     def _seen_of(self, run: Run) -> tuple[list[Sight], End | None]:
         """What ``run`` shows when it is replayed; no end where it is not maximal."""
-        control = [0] * self._instance.nodes
+        control = [0] * self._instance.processes
         sights: list[Sight] = []
         failed: tuple[FailedAssertion, ...] = ()
         found: dict[Read, int] = {}
@@ -310,7 +310,7 @@ class EffectSearch:
                 sights.append(Found(read, replayed.read))
         for rank, (at, registers) in enumerate(zip(run.control, run.registers, strict=True)):
             sights += self._viewer.sights_at(rank, at, registers)
-        state = State(run.control, run.registers, run.memory, ((),) * self._instance.nodes)
+        state = State(run.control, run.registers, run.memory, ((),) * self._instance.processes)
         goes_on = any(True for _ in StateSpace(self._instance).successors(state))
         node = Node(state, failed, tuple(sorted(found.items())))
         return sights, Runs.on_the_network(self._viewer).end(node, goes_on)
@@ -377,4 +377,4 @@ def _earliest_violation(computation: Computation) -> Computation:
 
 
 def _is_barrier(computation: Computation, place: int) -> bool:
-    return place < len(computation) and computation[place].kind == "barrier" and computation[place].rank > 0
+    return place < len(computation) and computation[place].kind == "barrier" and computation[place].of_rank > 0

@@ -248,7 +248,7 @@ def until(search: Facts, pieces: Iterator[None], most: int | None) -> Iterator[N
 
 def longest_run(instance: Instance) -> int:
     """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
-    return 100_000 + 1_000 * instance.nodes
+    return 100_000 + 1_000 * instance.processes
 
 
 class Settings(NamedTuple):

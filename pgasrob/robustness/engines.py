@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgasrob import twins
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, refuse_threads
 from pgasrob.robustness.engine import Engine, Settings, wanted_reductions
 
 DEFAULT_ENGINE = "portfolio"
@@ -48,6 +48,10 @@ def _portfolio(instance: Instance, settings: Settings) -> Engine:
     from pgasrob.robustness.portfolio import PortfolioSearch
 
     settings.only("portfolio", "reductions")
+    if instance.has_threads:
+        from pgasrob.robustness.definition import DefinitionSearch
+
+        return DefinitionSearch(instance)
     if settings.reductions is not None:
         return attack_engine(instance, settings)  # of which they are
     return PortfolioSearch(instance, settings)
@@ -58,6 +62,7 @@ def _spin(instance: Instance, settings: Settings) -> Engine:
     from pgasrob.robustness.spin import SpinSearch
 
     settings.only("spin")
+    refuse_threads(instance.program, "SPIN")
     return SpinSearch(instance, settings.memory)
 
 

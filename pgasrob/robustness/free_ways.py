@@ -66,7 +66,7 @@ def without_free_ways(instance: Instance) -> Instance:
         )
         for automaton in instance.automata
     )
-    return Instance(instance.program, instance.nodes, automata, instance.reading)
+    return instance.with_automata(automata)
 
 
 def _guesses(instance: Instance, computation: Computation) -> Iterator[tuple[Guess, Span]]:

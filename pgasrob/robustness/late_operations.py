@@ -112,7 +112,7 @@ def is_barrier(computation: Computation, edge: Edge) -> bool:
 def issued_operands(run: Run) -> dict[tuple[int, int], Operands]:
     """The operands of every command of ``run``, by rank and operation."""
     instance = run.instance
-    control, registers = [0] * instance.nodes, [instance.registers] * instance.nodes
+    control, registers = [0] * instance.processes, [instance.registers] * instance.processes
     found = {}
     for replayed in run.events:
         event = replayed.event

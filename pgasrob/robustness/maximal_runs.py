@@ -334,7 +334,7 @@ class _ScRuns(_Independence[SequentialState]):
         return not any(self.met_here(made, state, rank) for made in core.accesses_of(operands))
 
     def edges(self, state: SequentialState) -> Iterator[list[tuple[Word, SequentialState]]]:
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             if self.all_free(state, rank):
                 yield list(self.space.issues_of(state, rank))
 
@@ -377,7 +377,7 @@ class _NetworkRuns(_Independence[State]):
         )
 
     def edges(self, state: State) -> Iterator[list[tuple[Word, State]]]:
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             if self.all_free(state, rank):
                 yield list(self.space.issues_of(state, rank))
         for rank, pending in enumerate(state.pending):
@@ -534,8 +534,8 @@ def words_of(computation: Computation) -> list[Word]:
             continue
         if has_steps(event.kind):
             operations.append(event.operation)
-        letter = Letter(event.kind, event.rank, event.cell, event.occurrence, False, event.commutes)
-        if event.kind == "barrier" and event.rank:
+        letter = Letter(event.kind, event.rank, event.cell, event.occurrence, False, event.commutes, event.home)
+        if event.kind == "barrier" and event.of_rank:
             words[-1] = (*words[-1], letter)
         else:
             words.append((letter,))

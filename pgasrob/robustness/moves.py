@@ -17,8 +17,8 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute
 
 Move = tuple[int | None, Sequence[Transition], Sequence[int]]
-"""A rank, its transition and the parts of the command's steps; for a barrier None, the transition of every rank, and no
-parts."""
+"""A process, its transition and the parts of the command's steps; for a barrier None, the transition of each rank, and
+the processes that take these, none where they are the ranks."""
 
 
 class NotEnabled(Exception):
@@ -31,13 +31,15 @@ class Rerun:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         self._memory = instance.memory
-        self.registers: list[Registers] = [instance.registers] * instance.nodes
+        self.registers: list[Registers] = [instance.registers] * instance.processes
 
     def words(self, moves: Iterable[Move]) -> Iterator[Word]:
         """The word of each move: its events with their parts. Raises :class:`NotEnabled`."""
         for rank, transitions, parts in moves:
             if rank is None:
-                yield word_of_barrier(transitions)
+                yield word_of_barrier(
+                    self._instance, zip(parts or range(self._instance.nodes), transitions, strict=True)
+                )
                 continue
             (transition,) = transitions
             operands = self._instance.operands(rank, transition, self.registers[rank])

@@ -6,7 +6,9 @@ kernel says which moves it took; what events they are, is found out here by runn
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from pgasrob.program.expressions import Fault
@@ -36,7 +38,8 @@ def piece(states: int, nodes: int) -> int:
 
 
 KernelMove = tuple[int | None, list[int], list[int]]
-"""A move as the kernel reports it: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions."""
+"""A move as the kernel reports it: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions, for a
+barrier without the processes."""
 
 
 class Decoder:
@@ -44,6 +47,9 @@ class Decoder:
 
     def __init__(self, instance: Instance, tables: Tables) -> None:
         self._instance, self._tables, self.claims = instance, tables, tables.claims
+        sizes = (len(automaton.transitions) for automaton in instance.automata)
+        self._first = [0, *accumulate(sizes)]
+        """The number of each process's first transition."""
 
     def violation(self, moves: Sequence[KernelMove]) -> Violation:
         """The events of a run, and the part of each."""
@@ -71,7 +77,8 @@ class Decoder:
 
     def _moves(self, moves: Sequence[KernelMove]) -> Iterator[Move]:
         for rank, taken, parts in moves:
-            yield rank, [self._tables.edges[number] for number in taken], parts
+            passing = [bisect_right(self._first, number) - 1 for number in taken] if rank is None else parts
+            yield rank, [self._tables.edges[number] for number in taken], passing
 
 
 class DecodedFacts:
@@ -140,7 +147,7 @@ class NativeFacts(DecodedFacts):
             memory_limit=memory_limit,
             threads=threads,
         )
-        self.decoder, self._nodes = Decoder(instance, compiled), instance.nodes
+        self.decoder, self._nodes = Decoder(instance, compiled), instance.processes
         super().__init__(self.search, self.decoder)
 
     @property

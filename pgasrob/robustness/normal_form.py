@@ -21,9 +21,10 @@ from pgasrob.analysis.placement import Placement, fenced, lower_bounds, placed, 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
-from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.program.instance import Arrival, Instance, Memory, Registers
 from pgasrob.semantics.computation import POPS, Event, EventKind
 from pgasrob.semantics.effect import Transferred, execute, issue
+from pgasrob.semantics.state_space import behind, home_of
 
 HEADS = 4
 
@@ -37,6 +38,7 @@ class Letter(NamedTuple):
     cell: Cell | None
     occurrence: int
     commutes: str = ""
+    home: int | None = None  # as of an Event
 
 
 Word = tuple[tuple[int, Letter], ...]
@@ -61,8 +63,8 @@ class NormalForm:
     def __init__(self, instance: Instance, heads: int = HEADS) -> None:
         self.instance = instance
         self.heads = heads
-        nodes = instance.nodes
-        self.initial = State((0,) * nodes, (instance.registers,) * nodes, instance.memory, ((),) * nodes)
+        count = instance.processes
+        self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, ((),) * count)
         # A violation needs a delay, so the least delay is tried first and none at all last.
         self._order = [*range(2, heads + 1), 1]
 
@@ -70,14 +72,14 @@ class NormalForm:
         return True
 
     def successors(self, state: State) -> Iterator[Edge]:
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if isinstance(operands, core.Transfer):
                     yield from self._remote(state, rank, transition, operands)
                 else:
                     yield from self._local(state, rank, transition, operands)
         for arrivals in self.instance.barriers(state.control):
-            yield word_of_barrier(arrivals), state._replace(control=tuple(arrival.target for arrival in arrivals))
+            yield word_of_barrier(self.instance, arrivals), state._replace(control=behind(state.control, arrivals))
 
     def _local(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
         """Everything that is one event of head 1: local commands, atomics, waits, fences."""
@@ -123,9 +125,12 @@ def word_of(rank: int, transition: Transition, operands: Operands, parts: Sequen
     )
 
 
-def word_of_barrier(arrivals: Iterable[Transition]) -> Word:
-    """The events of a barrier, in which each rank takes its transition."""
-    return tuple((1, Letter("barrier", rank, None, arrival.occurrence)) for rank, arrival in enumerate(arrivals))
+def word_of_barrier(instance: Instance, arrivals: Iterable[Arrival]) -> Word:
+    """The events of a barrier, in which a process of each rank takes its transition."""
+    return tuple(
+        (1, Letter("barrier", process, None, each.occurrence, home=home_of(instance, process)))
+        for process, each in arrivals
+    )
 
 
 def _moved(
@@ -148,6 +153,6 @@ def numbered(path: list[Word]) -> list[tuple[int, Event]]:
         for head, letter in word:
             if letter.kind not in POPS:
                 issued[letter.rank] = issued.get(letter.rank, -1) + 1
-            kind, rank, cell, occurrence, commutes = letter
-            events.append((head, Event(kind, rank, issued[rank], cell, occurrence, commutes)))
+            kind, rank, cell, occurrence, commutes, home = letter
+            events.append((head, Event(kind, rank, issued[rank], cell, occurrence, commutes, home)))
     return events

@@ -200,7 +200,7 @@ class PortfolioSearch:
 
     def _spent_by(self, traces: TraceEngine) -> float:
         """What the traces have cost, in states of the attack search."""
-        per_state, effort, events = EFFORT_PER_RANK * self._instance.nodes, traces.effort, traces.states
+        per_state, effort, events = EFFORT_PER_RANK * self._instance.processes, traces.effort, traces.states
         if self._commands > SMALL:
             per_state += self._commands / COMMANDS_PER_EFFORT
             effort -= int(self._bonus * EFFORT_PER_COMMAND * self._commands)

@@ -40,7 +40,7 @@ class ProductSearch(WithoutFacts, InOnePart):
     def __init__(self, instance: Instance, heads: int = HEADS) -> None:
         if not 2 <= heads <= 4:
             raise ValueError(f"{heads} heads: the normal forms have 2 to 4 parts")
-        self._nodes = instance.nodes
+        self._processes = instance.processes
         self._heads = heads
         self._normal_form = Interned(NormalForm(instance, heads))
         self._marked: dict[frozenset[int], Interned[tuple[int, tuple[int, ...]], tuple[int, Marked]]] = {}
@@ -65,7 +65,7 @@ class ProductSearch(WithoutFacts, InOnePart):
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or every cycle type is refuted."""
         turns: deque[tuple[CycleType, Search, int]] = deque()
-        for cycle in possible_cycle_types(self._nodes, self._automata.joined):
+        for cycle in possible_cycle_types(self._processes, self._automata.joined):
             if cycle is None:
                 yield
                 continue

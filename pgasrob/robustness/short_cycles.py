@@ -67,7 +67,7 @@ class ShortCycles(InOnePart, WithoutFacts):
 
     def run(self) -> Iterator[None]:
         """Search, yielding often."""
-        for order, turn in _schedules(self._space.instance.nodes):
+        for order, turn in _schedules(self._space.instance.processes):
             moves: list[Move] = []
             for move in self._sc_run(order, turn):
                 moves.append(move)

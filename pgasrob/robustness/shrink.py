@@ -78,7 +78,7 @@ class _Follower(StateSpace):
     """X(P, N), along given events."""
 
     def first(self) -> Choice:
-        return Choice(0, self.initial, ((),) * self.instance.nodes)
+        return Choice(0, self.initial, ((),) * self.instance.processes)
 
     def follow(self, choice: Choice, item: Item) -> Choice | None:
         """``choice`` with ``item``, which belongs to a command that is kept; None when it is not possible here."""
@@ -101,13 +101,13 @@ class _Follower(StateSpace):
         return None
 
     def _barrier(self, state: State, events: Sequence[Event]) -> State | None:
-        control = []
-        for event, automaton in zip(events, self.instance.automata, strict=True):
-            leaving = automaton.out[state.control[event.rank]]
+        control = list(state.control)
+        for event in events:
+            leaving = self.instance.automata[event.rank].out[state.control[event.rank]]
             target = next((edge.target for edge in leaving if edge.occurrence == event.occurrence), None)
             if target is None:
                 return None
-            control.append(target)
+            control[event.rank] = target
         return state._replace(control=tuple(control))
 
 
@@ -197,7 +197,7 @@ class Shrinking:
             start = max(0, min(end, self._search.everything.bit_length()) - IN_A_ROW)
             yield (1 << end) - (1 << start)
             end = start and start + IN_A_ROW // 2
-        for rank in range(self._space.instance.nodes):
+        for rank in range(self._space.instance.processes):
             items = self._search.items
             yield sum({1 << item.command for item in items if [event.rank for event in item.events] == [rank]})
 

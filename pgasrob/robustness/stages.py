@@ -84,7 +84,7 @@ def cycle_type_automata(instance: Instance) -> Stage:
     graphs, possible, total = [], 0, 0
     remarks: list[str] = []
     least = ""
-    for cycle in cycle_types(instance.nodes):
+    for cycle in cycle_types(instance.processes):
         stop_point()
         if total == MOST_CYCLE_TYPES:
             least = "at least "
@@ -92,7 +92,7 @@ def cycle_type_automata(instance: Instance) -> Stage:
             break
         total += 1
         possible += all(automata.joined(*pair) for pair in automata.neighbours(cycle))
-    pairs = [(source, target) for source in range(instance.nodes) for target in range(instance.nodes)]
+    pairs = [(source, target) for source in range(instance.processes) for target in range(instance.processes)]
     joined = [automata.pair(*pair) for pair in pairs]
     joined = [pair for pair in joined if pair.pairs or pair.identity]
     for pair in joined:
@@ -118,8 +118,8 @@ def cycle_type(instance: Instance, cycle: CycleType) -> Stage:
 
     The engines leave this intersection to the search. Raises ValueError when ``cycle`` is no cycle type.
     """
-    if not cycle or len(set(cycle)) < len(cycle) or not set(cycle) <= set(range(instance.nodes)):
-        raise ValueError(f"a cycle type is a sequence of different ranks, each of 0..{instance.nodes - 1}")
+    if not cycle or len(set(cycle)) < len(cycle) or not set(cycle) <= set(range(instance.processes)):
+        raise ValueError(f"a cycle type is a sequence of different ranks, each of 0..{instance.processes - 1}")
     title = f"Z of the cycle type {' '.join(map(str, cycle))}"
     automata = CycleTypeAutomata(instance)
     pairs = [automata.pair(*pair) for pair in automata.neighbours(cycle)]

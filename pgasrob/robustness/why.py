@@ -17,7 +17,7 @@ from pgasrob.automata.automaton import Reached
 from pgasrob.program import commands, core
 from pgasrob.program.control import build
 from pgasrob.program.expressions import Const
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, block_of, refuse_threads
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span
 from pgasrob.program.variants import with_commands
@@ -95,6 +95,7 @@ def why(question: Question, verdict: str, lines: tuple[int, int]) -> Why:
     program = loaded.program if isinstance(loaded.program, Program) else loaded.program.program(loaded.nodes)
     question = replace(question, program=program, nodes=loaded.nodes)
     instance = program.instantiate(loaded.nodes, question.reading)
+    refuse_threads(program, "why accesses are in order")
     for line in lines:
         edges = (edge for automaton in instance.automata for edge in automaton.transitions)
         if not any(on_lines(edge, (line,)) for edge in edges):
@@ -239,7 +240,7 @@ class _Asking:
             if timeout is not None and time.monotonic() - self._began > timeout:
                 self._reason = f"the {timeout:g} s of --timeout were over"
                 return "not known"
-            for rank in range(instance.nodes):
+            for rank in range(instance.processes):
                 for edge, operands in instance.evaluated(rank, state.control[rank], state.registers[rank]):
                     for line, found in zip(self._lines, made, strict=True):
                         if on_lines(edge, (line,)):
@@ -273,7 +274,7 @@ def _pinned(program: Program, spans: set[Span]) -> Program:
 def _lifted(run: Run, instance: Instance) -> Run | None:
     """``run`` of a program in which operations are pinned as a run of ``instance``, where they are not; None when it is
     none, for they do not stay in place by themselves."""
-    place_of = {rank: _occurrences(run.instance, rank) for rank in range(instance.nodes)}
+    place_of = {rank: _occurrences(run.instance, rank) for rank in range(instance.processes)}
     issued: dict[int, int] = {}
     operation: dict[tuple[int, int], int] = {}
     lifted = []
@@ -293,9 +294,7 @@ def _lifted(run: Run, instance: Instance) -> Run | None:
 
 def _occurrences(instance: Instance, rank: int) -> dict[int, int]:
     """The occurrences of the process of ``rank`` by what they are without the waits for pinned operations."""
-    own = [process for process in instance.program.processes if rank in (process.ranks or ())]
-    others = [process for process in instance.program.processes if process.ranks is None]
-    edges = {edge.occurrence: edge for edge in build((own + others)[0].body).transitions}
+    edges = {edge.occurrence: edge for edge in build(block_of(instance, rank).body).transitions}
     found: dict[int, int] = {}
     for occurrence in range(max(edges, default=-1) + 1):
         command = edges[occurrence].command if occurrence in edges else None

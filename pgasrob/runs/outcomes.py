@@ -129,7 +129,7 @@ def outcomes(
     """
     started = time.monotonic()
     look_at = places(instance) if of is None else chosen(instance, of)
-    heights = [heights_of(instance, rank) for rank in range(instance.nodes)]
+    heights = [heights_of(instance, rank) for rank in range(instance.processes)]
     watch = Watch(limits or Limits(), progress, started)
     sc = Enumeration(instance, SequentialSpace(instance), look_at, heights)
     network = Enumeration(instance, StateSpace(instance), look_at, heights)

@@ -48,7 +48,7 @@ def access_of(event: _Event) -> Access | None:
 
 
 def possible_accesses(instance: Instance, rank: int) -> frozenset[Access]:
-    """Every access that an event of ``rank`` could make, ignoring control and values.
+    """Every access that an event of the process ``rank`` could make, ignoring control and values.
 
     Exact for constant addresses and ranks; an operand that depends on a register may be any cell it could name.
     """
@@ -79,5 +79,5 @@ def _cells(instance: Instance, rank: int, place: Place) -> list[Cell]:
         value = constant(expr)
         return range(bound) if value is None else [value] if 0 <= value < bound else []
 
-    ranks = [rank] if place.rank is None else choices(place.rank, instance.nodes)
+    ranks = [instance.home[rank]] if place.rank is None else choices(place.rank, instance.nodes)
     return [node * instance.size + address for node in ranks for address in choices(place.address, instance.size)]

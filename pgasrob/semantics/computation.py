@@ -20,7 +20,9 @@ class Event(NamedTuple):
     ``operation`` counts the issued events of its rank from 0, in program order; a step (:data:`POPS`) carries the
     operation of the command that issued it. ``occurrence`` is that command's place in the control automaton of its
     rank, ``cell`` the flat number of the cell accessed, None for an event that accesses none. ``commutes``: the kind of
-    update, when it commutes with those of its kind (:attr:`pgasrob.program.core.Access.commutes`).
+    update, when it commutes with those of its kind (:attr:`pgasrob.program.core.Access.commutes`). Where ranks have
+    several threads, ``rank`` is the number of the process; ``home``: of a barrier, the rank that this belongs to, where
+    that is another number.
     """
 
     kind: EventKind
@@ -29,10 +31,16 @@ class Event(NamedTuple):
     cell: Cell | None
     occurrence: int
     commutes: str = ""
+    home: int | None = None
 
     @property
     def is_step(self) -> bool:
         return self.kind in POPS
+
+    @property
+    def of_rank(self) -> int:
+        """Of a barrier: the rank that its event belongs to."""
+        return self.rank if self.home is None else self.home
 
     @property
     def issued(self) -> tuple[int, int]:

@@ -50,7 +50,7 @@ def ending_by(stays: Sequence[Stay]) -> Ending:
 
 
 class Place(NamedTuple):
-    """What has a value at the end of a run: a register of a rank, or a cell. ``name`` is ``r@0`` or ``a[2]@1``."""
+    """What has a value at the end of a run: a register of a process, or a cell. ``name`` is ``r@0`` or ``a[2]@1``."""
 
     name: str
     rank: int
@@ -98,9 +98,9 @@ def places(instance: Instance) -> tuple[Place, ...]:
     ranks = range(instance.nodes)
     return (
         *(
-            Place(f"{name}@{rank}", rank, register, None)
+            Place(f"{name}@{instance.process_name(process)}", process, register, None)
             for register, name in enumerate(instance.program.registers)
-            for rank in ranks
+            for process in range(instance.processes)
         ),
         *(
             Place(instance.cell_name(rank * instance.size + index), rank, None, rank * instance.size + index)

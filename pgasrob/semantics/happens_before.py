@@ -38,13 +38,13 @@ class HappensBefore:
     def commands(self) -> tuple[int, ...]:
         """For each event the number of its command: its class under the identity relation."""
         numbers: dict[tuple[object, ...], int] = {}
-        barriers: dict[int, int] = {}  # rank -> barriers it has passed
+        barriers: dict[int, int] = {}  # rank -> barriers that it has passed, by whichever of its threads
         found = []
         for event in self.computation:
             key: tuple[object, ...] = event.issued
             if event.kind == "barrier":
-                barriers[event.rank] = barriers.get(event.rank, 0) + 1
-                key = ("barrier", barriers[event.rank])
+                barriers[event.of_rank] = barriers.get(event.of_rank, 0) + 1
+                key = ("barrier", barriers[event.of_rank])
             found.append(numbers.setdefault(key, len(numbers)))
         return tuple(found)
 

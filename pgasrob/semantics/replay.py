@@ -212,7 +212,7 @@ class _Replay:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.memory: list[int] = list(instance.memory)
-        self.ranks = [_Rank(0, list(instance.registers)) for _ in range(instance.nodes)]
+        self.ranks = [_Rank(0, list(instance.registers)) for _ in range(instance.processes)]
 
     def run(self, computation: Computation) -> Run:
         events: list[ReplayedEvent] = []
@@ -243,7 +243,7 @@ class _Replay:
 
     def _enter(self, position: int, event: Event) -> tuple[_Rank, _Issued]:
         """Find the command that an issued event takes and note it in the history."""
-        if not 0 <= event.rank < self.instance.nodes:
+        if not 0 <= event.rank < self.instance.processes:
             raise self._reject(position, event, f"there is no rank {event.rank}")
         rank = self.ranks[event.rank]
         if event.operation != len(rank.history):
@@ -265,8 +265,14 @@ class _Replay:
         return rank, issued
 
     def _barrier(self, position: int, group: Computation) -> list[ReplayedEvent]:
-        if [(event.kind, event.rank) for event in group] != [("barrier", rank) for rank in range(self.instance.nodes)]:
+        home = dict(enumerate(self.instance.home))
+        if [(event.kind, home.get(event.rank)) for event in group] != [
+            ("barrier", rank) for rank in range(self.instance.nodes)
+        ]:
             raise self._reject(position, group[0], "a barrier is one event of every rank, in rank order")
+        for event in group:
+            if event.home != (None if home[event.rank] == event.rank else home[event.rank]):
+                raise self._reject(position, event, f"it names rank {event.home}, not rank {home[event.rank]}")
         entered = [self._enter(position + offset, event) for offset, event in enumerate(group)]
         if len({issued.transition.command for _, issued in entered}) > 1:
             raise self._reject(position, group[0], "the next barriers of the ranks have different names")
@@ -353,7 +359,7 @@ class _Replay:
         )
 
     def _step(self, position: int, event: Event) -> ReplayedEvent:
-        if not 0 <= event.rank < self.instance.nodes:
+        if not 0 <= event.rank < self.instance.processes:
             raise self._reject(position, event, f"there is no rank {event.rank}")
         rank = self.ranks[event.rank]
         if not 0 <= event.operation < len(rank.history) or not rank.history[event.operation].is_remote:

@@ -24,11 +24,11 @@ from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.standstill import Standstill, Stay
-from pgasrob.semantics.state_space import Letter, computation_of, issued
+from pgasrob.semantics.state_space import Letter, barrier_word, behind, computation_of, issued
 
 
 class SequentialState(NamedTuple):
-    """Control states and registers per rank, and the flat memory."""
+    """Control states and registers per process, and the flat memory."""
 
     control: tuple[int, ...]
     registers: tuple[Registers, ...]
@@ -43,18 +43,17 @@ class SequentialSpace:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        nodes = instance.nodes
-        self.initial = SequentialState((0,) * nodes, (instance.registers,) * nodes, instance.memory)
+        count = instance.processes
+        self.initial = SequentialState((0,) * count, (instance.registers,) * count, instance.memory)
 
     def is_final(self, state: SequentialState) -> bool:
         return True
 
     def successors(self, state: SequentialState) -> Iterator[Edge]:
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             yield from self.issues_of(state, rank)
         for arrivals in self.instance.barriers(state.control):
-            word = tuple(Letter("barrier", rank, None, arrival.occurrence) for rank, arrival in enumerate(arrivals))
-            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
+            yield barrier_word(self.instance, arrivals), state._replace(control=behind(state.control, arrivals))
 
     def issues_of(self, state: SequentialState, rank: int) -> Iterator[Edge]:
         """The transitions by which ``rank`` alone issues a command."""
@@ -83,7 +82,7 @@ class SequentialSpace:
     def failed_assertions(self, state: SequentialState) -> Iterator[tuple[Claim, tuple[Letter, ...]]]:
         """What is claimed by the next commands that are assertions and false (None by one of the program's own), and
         their words."""
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if isinstance(operands, core.Test) and not (operands.blocks or operands.condition):
                     yield operands.claim, sequential_word(rank, transition, operands)

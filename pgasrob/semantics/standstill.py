@@ -89,7 +89,7 @@ def without_polls(instance: Instance) -> Instance:
         )
         for automaton in instance.automata
     )
-    return Instance(instance.program, instance.nodes, automata, instance.reading)
+    return instance.with_automata(automata)
 
 
 class _Open(Exception):
@@ -202,7 +202,7 @@ class Standstill(Generic[S]):
         A rank that can do nothing but read in vain (a poll that fails) may have to go on to where it stays. With
         ``there`` nothing but assumes and assigns may come between that read and the wait or loop in which it stays.
         """
-        ranks = range(self._instance.nodes)
+        ranks = range(self._instance.processes)
         moving = [self._endless[rank][state.control[rank]] for rank in ranks]
         idle = [not any(True for _ in self._with_polls.issues_of(state, rank)) for rank in ranks]
         if not all(map(or_, moving, idle)):
@@ -222,10 +222,15 @@ class Standstill(Generic[S]):
         return self._answers[key]
 
     def _stays(self, rounds: list[_Round[S]], idle: Sequence[bool], there: bool) -> tuple[Stay, ...]:
-        if frozenset.intersection(*(one.names for one in rounds)):
+        names = self._instance.by_rank([list(one.names) for one in rounds])
+        if frozenset.intersection(*map(frozenset, names)):
+            if self._instance.has_threads:
+                # Threads that pass no barrier go on while others do, which `_past_barriers` does not follow.
+                self.undecided |= any(one.targets[0] for one in rounds)
+                raise _Open
             return self._past_barriers(rounds)
         whole = _Whole([[one] for one in rounds])
-        return tuple(self._stay(whole, rank, idle[rank], there) for rank in range(self._instance.nodes))
+        return tuple(self._stay(whole, rank, idle[rank], there) for rank in range(self._instance.processes))
 
     def _forgotten(self, state: S, rank: int, control: int | None = None) -> S:
         """``state`` with 0 in the registers of ``rank`` that do not count; at another ``control`` state, if given."""
@@ -439,7 +444,7 @@ class Standstill(Generic[S]):
         They stay in their loops when each of them cannot but come to the next barrier, again and again, and when from
         every barrier on they can come back to where they are now.
         """
-        ranks = range(self._instance.nodes)
+        ranks = range(self._instance.processes)
         numbers: dict[tuple[S, ...], int] = {tuple(one.states[0] for one in first): 0}
         order = list(numbers)
         phases, leads = [first], list[list[int]]()

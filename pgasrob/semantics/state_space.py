@@ -7,13 +7,13 @@ unordered queues and fences alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, assert_never
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
-from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.program.instance import Arrival, Instance, Memory, Registers
 from pgasrob.semantics.computation import POPS, Computation, Event, EventKind, has_steps
 from pgasrob.semantics.effect import Carried, captured, issue, put, take_step
 
@@ -54,7 +54,7 @@ Pending = tuple[Operation | FenceMark | BundleMark, ...]
 
 
 class State(NamedTuple):
-    """Control states and registers per rank, the flat memory, and the pending operations per rank in issue order."""
+    """Control states and registers per process, the flat memory, and what each has pending, in issue order."""
 
     control: tuple[int, ...]
     registers: tuple[Registers, ...]
@@ -67,7 +67,7 @@ class Letter(NamedTuple):
 
     For an issued event ``which`` is the occurrence of its command, for a step the place of its operation among the
     operations (marks not counted) that its rank has pending; ``last`` says of a step that it ends its operation.
-    ``commutes`` is that of its access.
+    ``commutes`` is that of its access. ``home``: of a barrier's, the rank of its process, where that is not its number.
     """
 
     kind: EventKind
@@ -76,6 +76,7 @@ class Letter(NamedTuple):
     which: int
     last: bool = False
     commutes: str = ""
+    home: int | None = None
 
 
 Held = Literal["queue", "fence", "writes", "bundle", "cell"]
@@ -90,8 +91,8 @@ class StateSpace:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        nodes = instance.nodes
-        self.initial = State((0,) * nodes, (instance.registers,) * nodes, instance.memory, ((),) * nodes)
+        count = instance.processes
+        self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, ((),) * count)
 
     def is_final(self, state: State) -> bool:
         return not any(state.pending)
@@ -102,7 +103,7 @@ class StateSpace:
 
     def drains(self, state: State) -> Iterator[Edge]:
         """The transitions that need no command to be issued."""
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             yield from self.steps_of(state, rank)
 
     def steps_of(self, state: State, rank: int) -> Iterator[Edge]:
@@ -145,16 +146,15 @@ class StateSpace:
         return (letter,), state._replace(memory=memory, pending=put(state.pending, rank, after))
 
     def issues(self, state: State) -> Iterator[Edge]:
-        """The transitions of ``state`` that issue a command, or that of every rank for a barrier."""
-        for rank in range(self.instance.nodes):
+        """The transitions of ``state`` that issue a command, or one of every rank for a barrier."""
+        for rank in range(self.instance.processes):
             yield from self.issues_of(state, rank)
         yield from self.barriers(state)
 
     def barriers(self, state: State) -> Iterator[Edge]:
         """The transitions by which all ranks pass a barrier."""
         for arrivals in self.instance.barriers(state.control):
-            word = tuple(Letter("barrier", rank, None, arrival.occurrence) for rank, arrival in enumerate(arrivals))
-            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
+            yield barrier_word(self.instance, arrivals), state._replace(control=behind(state.control, arrivals))
 
     def held(self, before: Pending, operation: Operation) -> Held | None:
         """The rule by which the next step of ``operation`` waits for something pending ``before`` it; None: no rule."""
@@ -211,6 +211,27 @@ def issued(rank: int, transition: Transition, operands: Operands) -> Letter:
     """The letter of the event that issues a command."""
     made = core.at_issue(operands)
     return Letter(transition.command.kind, rank, None if made is None else made.cell, transition.occurrence)
+
+
+def barrier_word(instance: Instance, arrivals: Sequence[Arrival]) -> tuple[Letter, ...]:
+    """The events of a barrier, one of each rank, which its processes pass by ``arrivals``."""
+    return tuple(
+        Letter("barrier", process, None, each.occurrence, home=home_of(instance, process)) for process, each in arrivals
+    )
+
+
+def home_of(instance: Instance, process: int) -> int | None:
+    """The rank of ``process`` as events have it: None where it is its number."""
+    rank = instance.home[process]
+    return None if rank == process else rank
+
+
+def behind(control: tuple[int, ...], arrivals: Sequence[Arrival]) -> tuple[int, ...]:
+    """The control states after a barrier."""
+    after = list(control)
+    for process, arrival in arrivals:
+        after[process] = arrival.target
+    return tuple(after)
 
 
 def issue_pending(instance: Instance, operands: Operands, memory: Memory, pending: Pending) -> Pending | None:
@@ -300,7 +321,7 @@ def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
     issued: dict[int, int] = {}  # rank -> commands so far
     pending: dict[int, list[list[int]]] = {}  # rank -> [operation, occurrence] of what is pending
     for letter in (letter for word in words for letter in word):
-        kind, rank, cell, which, last, commutes = letter
+        kind, rank, cell, which, last, commutes, home = letter
         if kind in POPS:
             operation, occurrence = pending[rank][which]
             if last:
@@ -310,5 +331,5 @@ def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
             issued[rank] = operation + 1
             if has_steps(kind):
                 pending.setdefault(rank, []).append([operation, occurrence])
-        events.append(Event(kind, rank, operation, cell, occurrence, commutes))
+        events.append(Event(kind, rank, operation, cell, occurrence, commutes, home))
     return tuple(events)

@@ -29,6 +29,8 @@ NOT_IN_A_FILE = {
     "PG030",  # found when the node count is known: below
     "PG035",  # so is this
     "PG036",  # and this: test_instance
+    "PG037",  # and this: program/test_threads
+    "PG038",  # found by what is asked for: program/test_threads
     "PG040",  # found by running the program: below
     "PG180",  # found when a litmus test becomes a program: cli/test_network
     "PG181",  # by the name of the file: cli/test_litmus

@@ -615,7 +615,7 @@ def in_marked_normal_form(
     """Whether Y^M with two heads has the marked word, by following the paths whose heads read it."""
     automaton = MarkedNormalForm(Interned(NormalForm(program, 2)), ranks)
     word = [
-        ((event.kind, event.rank, event.cell, event.occurrence, event.commutes), mark)
+        ((event.kind, event.rank, event.cell, event.occurrence, event.commutes, event.home), mark)
         for event, mark in zip(computation, marks, strict=True)
     ]
     for cut in range(len(word), -1, -1):

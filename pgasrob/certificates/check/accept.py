@@ -11,6 +11,7 @@ from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
 from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Look, Source, States
 from pgasrob.diagnostics import SourceError
+from pgasrob.program.instance import refuse_threads
 from pgasrob.program.program import Instantiable
 from pgasrob.program.reading import READINGS, Reading
 
@@ -51,7 +52,9 @@ def subjects(program: Instantiable, nodes: int | None, frame: Any, reading: Read
     """The cases that need evidence: the instance on ``nodes`` nodes, or, with a ``frame``, the instances below the
     cutoff and the cases of every number of nodes from there on."""
     for count in (nodes,) if frame is None else range(2, cutoff(*frame)):
-        yield case_of(program.instantiate(count, reading))
+        instance = program.instantiate(count, reading)
+        refuse_threads(instance.program, "a certificate")
+        yield case_of(instance)
     if frame is not None:
         yield from cases(program.for_every_count(), reading, *frame)
 

@@ -82,7 +82,7 @@ class States:
             yield from self.of_rank(state, rank)
         for arrivals in self.instance.barriers(state.control) if members is None else ():
             tainted = frozenset(range(self.instance.nodes) if state.source else ())
-            yield state._replace(control=tuple(arrival.target for arrival in arrivals), tainted=tainted)
+            yield state._replace(control=tuple(arrival.target for _, arrival in arrivals), tainted=tainted)
 
     def of_rank(self, state: State, rank: int) -> Iterator[State | None]:
         """(m1) to (m3') by commands of ``rank``."""

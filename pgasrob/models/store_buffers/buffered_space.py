@@ -27,7 +27,7 @@ from pgasrob.analysis.store_buffers import Buffering, StoreBuffers, buffering
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
-from pgasrob.program.instance import Instance, Memory
+from pgasrob.program.instance import Instance, Memory, refuse_threads
 from pgasrob.semantics import state_space
 from pgasrob.semantics.effect import issue, put
 from pgasrob.semantics.state_space import Letter, StateSpace, issue_pending, issued
@@ -71,6 +71,7 @@ class BufferedSpace:
     """
 
     def __init__(self, instance: Instance, known: StoreBuffers | None = None) -> None:
+        refuse_threads(instance.program, "a memory model with store buffers")
         self.instance = instance
         self._x = StateSpace(instance)
         self._known = known
@@ -144,11 +145,8 @@ class BufferedSpace:
 
     def _barriers(self, state: State) -> Iterator[tuple[tuple[Move, ...], State]]:
         for arrivals in self.instance.barriers(state.x.control):
-            word = tuple(
-                Move(Letter("barrier", rank, None, transition.occurrence), "issue")
-                for rank, transition in enumerate(arrivals)
-            )
-            control = tuple(transition.target for transition in arrivals)
+            word = tuple(Move(letter, "issue") for letter in state_space.barrier_word(self.instance, arrivals))
+            control = state_space.behind(state.x.control, arrivals)
             yield word, state._replace(x=state.x._replace(control=control))
 
     def _drain(self, state: State, rank: int) -> tuple[tuple[Move, ...], State]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from pgasrob.analysis.bits import members
 from pgasrob.program import core
 from pgasrob.program.expressions import Expr
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, refuse_threads
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import check
 from pgasrob.robustness.engine import Settings
@@ -103,6 +103,7 @@ def explain(
     """
     count = program.default_count if nodes is None else nodes
     instance = program.instantiate(count, reading)
+    refuse_threads(instance.program, "an explanation")
     limits = Limits(max_states=max(max_states, 1), timeout=timeout)
     # Of the attack search, since its states are what is explained.
     verdict = check(Session(Question(program, count, reading=reading, engine=EngineChoice(ALL), limits=limits)))

@@ -107,7 +107,7 @@ def delayed_run(instance: Instance, most: int = MOST_COMMANDS) -> Computation:
     path: list[tuple[Letter, ...]] = []
     taken: Counter[tuple[int, int]] = Counter()
     rank = issued = since = 0
-    patience = instance.nodes + 2
+    patience = instance.processes + 2
     while len(path) < MOST_EVENTS:
         stop_point()
         edges = list(islice(space.successors(state), MOST_EDGES))
@@ -116,7 +116,7 @@ def delayed_run(instance: Instance, most: int = MOST_COMMANDS) -> Computation:
         if not issues and not steps:
             break
         if issues and not (steps and since >= patience):
-            (word, state), rank = _next_issue(issues, taken, rank, instance.nodes)
+            (word, state), rank = _next_issue(issues, taken, rank, instance.processes)
             taken[word[0].rank, word[0].which] += 1
             issued += 1
             since += bool(steps)

@@ -139,7 +139,7 @@ def generate(instance: Instance, normal_form: Computation, parts: Sequence[int],
 
 def letter_of(event: Event) -> Letter:
     """``event`` as a letter of Y(P, N)."""
-    return Letter(event.kind, event.rank, event.cell, event.occurrence, event.commutes)
+    return Letter(event.kind, event.rank, event.cell, event.occurrence, event.commutes, event.home)
 
 
 def commands_in_order(computation: Computation) -> list[list[int]]:

@@ -84,7 +84,7 @@ def product(instance: Instance, share: Share) -> Product:
         costs.append(found)
         if heads == 2 and isinstance(search, ProductSearch):
             refuted = search.refuted
-    return Product(_all_types(instance.nodes), _possible_types(instance), refuted, tuple(costs))
+    return Product(_all_types(instance.processes), _possible_types(instance), refuted, tuple(costs))
 
 
 def _all_types(nodes: int) -> int:
@@ -99,7 +99,7 @@ def _all_types(nodes: int) -> int:
 def _possible_types(instance: Instance) -> int | None:
     automata = CycleTypeAutomata(instance)
     found = 0
-    for looks, cycle in enumerate(possible_cycle_types(instance.nodes, automata.joined)):
+    for looks, cycle in enumerate(possible_cycle_types(instance.processes, automata.joined)):
         found += cycle is not None
         if looks > MOST_TYPES:
             return None
@@ -215,7 +215,7 @@ class _Path:
         self._words.append(word)
         self._roles.append("")
         bits = after.attack.tainted if isinstance(after, State) and after.attack else 0
-        self._tainted.append(tuple(rank for rank in range(self._space.instance.nodes) if bits >> rank & 1))
+        self._tainted.append(tuple(rank for rank in range(self._space.instance.processes) if bits >> rank & 1))
 
     @staticmethod
     def _begun(state: State | Found) -> bool:

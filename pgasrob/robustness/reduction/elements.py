@@ -41,6 +41,8 @@ def represented(instance: Instance, worthwhile: int | None = None, one_place: bo
     """``instance`` with a few elements for all that are alike; None where there is nothing to leave out. With
     ``one_place`` only what stands at one place in the source is alike, so that the pairs of places that race are those
     of the whole."""
+    if instance.has_threads:
+        return None
     found = [sites(instance, rank, one_place) for rank in range(instance.nodes)]
     families = _Families(instance, found)
     kept = families.kept(WORTHWHILE if worthwhile is None else worthwhile)
@@ -50,9 +52,7 @@ def represented(instance: Instance, worthwhile: int | None = None, one_place: bo
         _Shortened(instance, rank, {site.start: (site, kept[site]) for site in of_rank if site in kept}).automaton()
         for rank, of_rank in enumerate(found)
     )
-    return Represented(
-        Instance(instance.program, instance.nodes, automata, instance.reading), families.alike, families.left
-    )
+    return Represented(instance.with_automata(automata), families.alike, families.left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def choosable(instance: Instance) -> list[int]:
     setting = Setting(commands(instance))
     alike = {rank: ranks[0] for ranks in symmetry(instance).classes for rank in ranks}
     found: list[list[int]] = []
-    for rank in range(instance.nodes):
+    for rank in range(instance.processes):
         first = alike.get(rank, rank)
         found.append(_choosable(setting, rank) if first == rank else found[first])
     return [steps for of_rank in found for steps in of_rank]

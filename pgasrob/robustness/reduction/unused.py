@@ -43,7 +43,7 @@ def without_unused(instance: Instance) -> Instance:
         ControlAutomaton(tuple(tuple(_moved(each, moves) for each in leaving) for leaving in automaton.out))
         for automaton in instance.automata
     )
-    return Instance(replace(program, memory=tuple(memory)), instance.nodes, automata, instance.reading)
+    return instance.with_automata(automata, replace(program, memory=tuple(memory)))
 
 
 def _part(program: Declared, object: MemoryObject, kept: list[int], address: int) -> MemoryObject:
