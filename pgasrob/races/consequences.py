@@ -36,11 +36,15 @@ from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sc_order import sc_places
 from pgasrob.semantics.state_space import Letter, computation_of
 from pgasrob.stop_points import stop_point
+from pgasrob.twins import search_of_sc_runs
 
 T = TypeVar("T")
 
 MOST_STATES, MOST_STATES_AT_ONE_PLACE = 20_000, 2_000
 """SC states that are looked at: of the whole program, and after one race."""
+
+COUNTED_FROM = 1_000
+"""After so many states the others are counted, which the kernel does much faster, before their ends are looked for."""
 
 COMPARING = "while comparing the ends of SC runs"
 
@@ -111,8 +115,14 @@ class _Consequences:
 
     def _look_at_all(self) -> None:
         everything = AllEnds(self._viewer, self._pairs, MOST_STATES)
+        counted = False
         for _ in everything.explore():
-            self._look_around(everything.states)
+            self._states = everything.states
+            self._look_around(self._states)
+            if self._states > COUNTED_FROM and not counted:
+                counted = True
+                if self._are_too_many():
+                    return
         self._states = everything.states
         if not everything.complete:
             return
@@ -124,6 +134,13 @@ class _Consequences:
             race = self._race(accesses, before)
             self._open.setdefault(race.lines, race)
         self._close()
+
+    def _are_too_many(self) -> bool:
+        """Whether there are more SC states than are looked at: those of `AllEnds` have the ways there besides."""
+        facts = search_of_sc_runs(self._instance, (), self._session.question.settings.memory)
+        for _ in facts.explore(MOST_STATES):
+            self._look_around(facts.states)
+        return facts.states > MOST_STATES
 
     def _close(self) -> None:
         """All is known: what does not matter is harmless."""

@@ -231,6 +231,22 @@ def test_beyond_the_limit_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) ->
     assert answer.answer == "unknown" and answer.reason == ConsequencesLimit(3)
 
 
+def test_where_there_are_too_many_states_only_the_first_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = program("write(x, 1, y, q); r <- mem[z];", "write(x, 0, z, q); r <- mem[y];")
+    monkeypatch.setattr(decided_by, "COUNTED_FROM", 2)
+    seen: list[AllEnds] = []
+    monkeypatch.setattr(decided_by, "AllEnds", lambda *args: seen.append(AllEnds(*args)) or seen[-1])
+    whole = answer_of(two)
+    states = seen[-1].states
+    assert whole.reason is None and states > 4
+    monkeypatch.setattr(decided_by, "MOST_STATES", states - 1)
+    answer = answer_of(two)
+    assert answer.answer == "unknown" and answer.reason == ConsequencesLimit(states - 1)
+    assert seen[-1].states == 3
+    monkeypatch.setattr(decided_by, "MOST_STATES", states)
+    assert (answer_of(two).answer, seen[-1].states) == (whole.answer, states)
+
+
 def test_a_limit_before_the_search_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """C is lowered for it once more: the time may be up by then."""
 
