@@ -150,7 +150,7 @@ def _violation(machine: Machine, search: _Search, memo: bool) -> tuple[Run | Non
         for after in machine.successors(run):
             yield after, precedence.extended(after.history[len(run.history) :])
 
-    start = (machine.initial(), Precedence.empty(machine.nodes))
+    start = (machine.initial(), Precedence.empty(len(machine.homes)))
     depth_first = not _has_loops(machine)
     for run, precedence in search.visit(start, successors, lambda node: node[0].history, _memo_key, depth_first):
         if precedence.cyclic:

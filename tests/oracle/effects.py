@@ -106,9 +106,9 @@ def _explore(graph: Graph, start: Run, successors: Callable[[Run], Iterator[Run]
     number_of(start)
     for each, run in enumerate(graph.runs):  # grows on the way
         for after in successors(run):
-            event = after.history[len(run.history)]
-            mover = None if event.kind == "barrier" else event.rank
-            graph.edges[each].append((mover, number_of(after)))
+            events = after.history[len(run.history) :]
+            movers = tuple(event.rank for event in events if event.kind == "barrier") or (events[0].rank,)
+            graph.edges[each].append((movers, number_of(after)))
 
 
 def _seen(reading: Machine, counted: Machine, successors: Callable[[Run], Iterator[Run]], most: int) -> Seen:

@@ -36,12 +36,12 @@ class End:
 
 @dataclass(slots=True)
 class Graph:
-    """The SC states of a program. `edges`: by state, the rank that moves, None for all at a barrier, and where to."""
+    """The SC states of a program. `edges`: by state, the processes that move, several at a barrier, and where to."""
 
     machine: Machine
     states: list[State] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
-    edges: list[list[tuple[int | None, int]]] = field(default_factory=list)
+    edges: list[list[tuple[tuple[int, ...], int]]] = field(default_factory=list)
     complete: bool = True
 
     def ends(self) -> list[End]:
@@ -49,13 +49,13 @@ class Graph:
         for inside in closed_sets([[to for _, to in edges] for edges in self.edges]):
             view = View(self, inside)
             if view.nobody_sees_a_change:
-                ranks = [self.is_in(inside, rank, view) for rank in range(self.machine.nodes)]
+                ranks = [self.is_in(inside, rank, view) for rank in range(len(self.machine.homes))]
                 found.append(End([self.states[each] for each in inside], ranks))
         return found
 
     def is_in(self, inside: list[int], rank: int, view: View) -> str:
         machine = self.machine
-        moves = [(each, to) for each in inside for mover, to in self.edges[each] if mover in (rank, None)]
+        moves = [(each, to) for each in inside for movers, to in self.edges[each] if rank in movers]
         nexts = [machine.edges(self.runs[each], rank) for each in inside]
         if any(isinstance(edge.command, Exit) for edges in nexts for edge in edges):
             return "exits"
@@ -105,15 +105,17 @@ class View:
         self.changes: set[tuple[int, Place]] = set()
         for each in inside:
             run = graph.runs[each]
-            for rank in range(graph.machine.nodes):
+            for rank in range(len(graph.machine.homes)):
                 for number, edge in enumerate(graph.machine.edges(run, rank)):
-                    used, written = cells_of(edge.command, rank, graph.machine.operands(run, rank, number))
+                    used, written = cells_of(
+                        edge.command, graph.machine.homes[rank], graph.machine.operands(run, rank, number)
+                    )
                     doing = doings.setdefault((rank, edge.command), Doing(rank, edge.command, set(), set()))
                     doing.used |= used
                     doing.written |= written
-            for mover, to in graph.edges[each]:
+            for movers, to in graph.edges[each]:
                 for place in _differing(graph.states[each][2], graph.states[to][2]):
-                    assert mover is not None
+                    (mover,) = movers
                     self.changes.add((mover, place))
         self.doings, self.deciding = list(doings.values()), Deciding(list(doings.values()))
 
@@ -163,8 +165,8 @@ def graph_of(machine: Machine, most: int = 5_000, start: Run | None = None) -> G
             return graph
         for after in machine.sc_successors(run):
             issued = after.history[len(run.history) :]
-            mover = None if issued[0].kind == "barrier" else issued[0].rank
-            graph.edges[each].append((mover, number_of(after)))
+            movers = tuple(each.rank for each in issued if not each.is_step)
+            graph.edges[each].append((movers, number_of(after)))
     return graph
 
 

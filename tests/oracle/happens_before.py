@@ -19,8 +19,8 @@ def commands(history: Sequence[Event]) -> list[tuple[int, ...]]:
     classes: list[tuple[int, ...]] = []
     for event in history:
         if event.kind == "barrier":
-            barriers[event.rank] += 1
-            classes.append((-1, barriers[event.rank]))  # the rank's n-th barrier is every other rank's n-th too
+            barriers[event.home] += 1
+            classes.append((-1, barriers[event.home]))  # the rank's n-th barrier is every other rank's n-th too
         else:
             classes.append((event.rank, event.operation))
     return classes

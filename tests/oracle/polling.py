@@ -39,22 +39,26 @@ class Polls:
         names: dict[str, int],
         registers: dict[str, int],
         operands: Operands,
+        homes: list[int],
     ) -> None:
+        """`homes`: the rank of each process; "rank" below is a process."""
+        self.homes = homes
         self.registers, self.operands = registers, operands
         self.values = _values(program)
         self.cut = False
         # by rank; what a rank can never do, whatever the registers are, is no way on
         self.edges = [
-            _merged([[edge for edge in edges if not _is_dead(edge.command, names | {"me": rank})] for edges in table])
-            for rank, table in enumerate(automata)
+            _merged([[edge for edge in edges if not _is_dead(edge.command, names | {"me": home})] for edges in table])
+            for home, table in zip(homes, automata, strict=True)
         ]
         self.classes = [classes for _, classes in self.edges]
         self.out = [out for out, _ in self.edges]
-        self.live = [_live(out, names | {"me": rank}) for rank, out in enumerate(self.out)]
+        self.live = [_live(out, names | {"me": home}) for home, out in zip(homes, self.out, strict=True)]
         self.ahead = [_quietly_ahead(out) for out in self.out]
-        self.flags = Flags(program, automata, names)
-        # None: none gathers
-        self.gathering: Gathers | None = Gathers(self.flags, self.out, self._ways, self._at, self._with)
+        self.gathering: Gathers | None = None  # None: none gathers
+        if len(set(homes)) == len(homes):
+            self.flags = Flags(program, automata, names)
+            self.gathering = Gathers(self.flags, self.out, self._ways, self._at, self._with)
         self._failed: dict[object, bool] = {}
         self._judged = 0  # reads judged for the one at hand
 
@@ -213,7 +217,7 @@ class Polls:
         def waits(command: Statement, to: int, values: dict[str, int], at: Configuration, seen: frozenset) -> bool:
             match command:
                 case Await(relop=relop):
-                    if (rank, values["address"]) != place:
+                    if (self.homes[rank], values["address"]) != place:
                         return False
                     ended = [value for value in self.values if compare(relop, value, values["value"])]
                     # With what ends the wait the look has to lead past it, with all else to it: else one of them is
@@ -224,7 +228,7 @@ class Polls:
                         for value in self.values
                     )
                 case Load() | Fetch():
-                    if (values.get("rank", rank), values["address"]) != place:
+                    if (values.get("rank", self.homes[rank]), values["address"]) != place:
                         return False
                     ended = [
                         value

@@ -1,5 +1,8 @@
 """The state-space automaton X(P, N), event by event (the design: section 2; the paper: Table 1).
 
+What takes turns are processes, the threads of the ranks: what is "by rank" below is so for each process, but for
+memory, which the processes of a rank have in common.
+
 A `Run` is one computation so far: its history, and the state that the history leads to. Which event may come next is
 asked of what has been issued and of which steps have happened, with no queues kept beside them.
 """
@@ -47,7 +50,8 @@ WRITES = WRITING | UPDATING | {"store"}
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event. `operation` counts the issued events of the rank; a step has the number of the command it is of."""
+    """One event. `operation` counts the issued events of the rank; a step has the number of the command it is of.
+    `rank` is the process, `home` its rank."""
 
     kind: str
     rank: int
@@ -56,6 +60,7 @@ class Event:
     line: int = 0
     holds: bool = True  # False for an assert whose condition is false
     commutes: str | None = None  # the operation of an update that commutes with its like
+    home: int = 0
 
     @property
     def is_step(self) -> bool:
@@ -96,7 +101,8 @@ class Machine:
     def __init__(self, program: Program, nodes: int | None = None, reading: Reading = DEFAULT) -> None:
         self.reading = reading
         self.nodes = program.nodes if nodes is None else nodes
-        self.bodies = [program.body(rank) for rank in range(self.nodes)]
+        self.homes = [rank for rank, _ in program.running(self.nodes)]  # by process
+        self.bodies = [body for _, body in program.running(self.nodes)]
         shared = {body: automaton(body) for body in self.bodies}
         self.automata = [shared[body] for body in self.bodies]
         elements = [element for cell in program.memory for element in cell.elements]
@@ -111,7 +117,7 @@ class Machine:
             address += len(cell.elements)
         self.unordered = {index for index, queue in enumerate(program.queues) if queue.unordered}
         self.polls = (
-            Polls(program, self.automata, self.names, self.register_index, self._evaluated)
+            Polls(program, self.automata, self.names, self.register_index, self._evaluated, self.homes)
             if reading.failed_polls == "wait"
             else None
         )
@@ -119,11 +125,11 @@ class Machine:
         self._operands: dict[tuple[int, int, int, tuple[int, ...]], dict[str, int] | Fault] = {}
 
     def initial(self) -> Run:
-        ranks = range(self.nodes)
+        ranks = range(len(self.homes))
         none = tuple(0 for _ in self.register_index)
         polls = self.polls
         been = tuple(frozenset({polls.configuration(rank, 0, none)}) for rank in ranks) if polls else ()
-        return Run((0,) * self.nodes, tuple(none for _ in ranks), tuple(self.initial_memory for _ in ranks),
+        return Run((0,) * len(ranks), tuple(none for _ in ranks), (self.initial_memory,) * self.nodes,
                    tuple(() for _ in ranks), {}, been=been)  # fmt: skip
 
     # Commands
@@ -146,7 +152,7 @@ class Machine:
         return found
 
     def _evaluated(self, command: Statement, rank: int, registers: tuple[int, ...]) -> dict[str, int]:
-        names = self.names | {"me": rank} | dict(zip(self.register_index, registers, strict=True))
+        names = self.names | {"me": self.homes[rank]} | dict(zip(self.register_index, registers, strict=True))
         values = {}
         for field in command.exprs:
             if (expr := getattr(command, field)) is None:
@@ -163,7 +169,7 @@ class Machine:
     def faults(self, run: Run) -> list[tuple[int, Statement, str]]:
         """Rank, command and text of every next command that cannot be evaluated."""
         found = []
-        for rank in range(self.nodes):
+        for rank in range(len(self.homes)):
             for number, edge in enumerate(self.edges(run, rank)):
                 try:
                     self.operands(run, rank, number)
@@ -173,7 +179,7 @@ class Machine:
 
     def issues(self, run: Run) -> Iterator[Run]:
         """Every run that is `run` and one issued command more; a barrier is N events at once."""
-        for rank in range(self.nodes):
+        for rank in range(len(self.homes)):
             for number, edge in enumerate(self.edges(run, rank)):
                 if isinstance(edge.command, Barrier):
                     continue
@@ -186,21 +192,30 @@ class Machine:
         yield from self._barriers(run)
 
     def _barriers(self, run: Run) -> Iterator[Run]:
-        """All ranks enter and leave at once, when a barrier of one name may come next in each of them."""
-        ways = [[e for e in self.edges(run, rank) if isinstance(e.command, Barrier)] for rank in range(self.nodes)]
+        """All ranks enter and leave at once, when a barrier of one name may come next in some process of each."""
+        ways = [
+            [
+                (process, edge)
+                for process, home in enumerate(self.homes)
+                if home == rank
+                for edge in self.edges(run, process)
+                if isinstance(edge.command, Barrier)
+            ]
+            for rank in range(self.nodes)
+        ]
         for edges in product(*ways):
-            if len({edge.command.name for edge in edges}) > 1:
+            if len({edge.command.name for _, edge in edges}) > 1:
                 continue
             after = run
-            for rank, edge in enumerate(edges):  # N events in rank order
-                after = self._issue(after, rank, edge, {})
+            for process, edge in edges:  # N events in rank order
+                after = self._issue(after, process, edge, {})
             yield after
 
     def fails(self, run: Run, rank: int, edge: Edge, values: dict[str, int]) -> bool:
         """Whether the command of `edge` is a read that fails now, which is no event."""
         if self.polls is None or not isinstance(edge.command, Load | Fetch):
             return False
-        place = (values.get("rank", rank), values["address"])
+        place = (values.get("rank", self.homes[rank]), values["address"])
         here = self.polls.configuration(rank, run.control[rank], run.registers[rank])
         value = run.memory[place[0]][place[1]]
         found = self.polls.fails(rank, run.been[rank], here, edge.command, edge.target, place, value)
@@ -216,7 +231,7 @@ class Machine:
             case Assume():
                 return values["condition"] != 0
             case Await(relop=relop):
-                return compare(relop, run.memory[rank][values["address"]], values["value"])
+                return compare(relop, run.memory[self.homes[rank]][values["address"]], values["value"])
             case AwaitAdd(relop=relop):
                 return compare(relop, run.memory[values["rank"]][values["address"]], values["value"])
             case Wait() | WaitLocal():
@@ -230,32 +245,32 @@ class Machine:
 
     def _issue(self, run: Run, rank: int, edge: Edge, values: dict[str, int]) -> Run:
         """The event of issuing the command of `edge`, whose operands have `values`."""
-        command = edge.command
+        command, home = edge.command, self.homes[rank]
         place = register = written = captured = None  # the cell accessed; the new values of the register and the cell
         holds = True
         match command:
             case Load():
-                place = (values.get("rank", rank), values["address"])
+                place = (values.get("rank", home), values["address"])
                 register = run.memory[place[0]][place[1]]
             case Store():
-                place = (values.get("rank", rank), values["address"])
+                place = (values.get("rank", home), values["address"])
                 written = values["value"]
             case Assign():
                 register = values["value"]
             case Assert():
                 holds = values["condition"] != 0
             case Await():
-                place = (rank, values["address"])
+                place = (home, values["address"])
             case Put():
-                place = (rank, values["local"])
-                captured = run.memory[rank][values["local"]]
+                place = (home, values["local"])
+                captured = run.memory[home][values["local"]]
             case _ if isinstance(command, ATOMIC):
                 place = (values["rank"], values["address"])
                 old = run.memory[place[0]][place[1]]
                 register = None if isinstance(command, AwaitAdd) else old
                 written = None if isinstance(command, Fetch) else _changed(command, old, values)
-        operation = issued(command, rank, values, captured)
-        event = Event(operation.kind, rank, len(run.issued[rank]), place, command.line, holds)
+        operation = issued(command, home, values, captured)
+        event = Event(operation.kind, rank, len(run.issued[rank]), place, command.line, holds, home=home)
         registers, memory = run.registers, run.memory
         if register is not None:
             own = _with(registers[rank], self.register_index[command.register], register)
@@ -306,7 +321,7 @@ class Machine:
         elif step == "popc":
             memory = _stored(memory, place, done["popb"] if "popb" in done else done["popa"])
         commutes = self.reading.commutes(operation, step)
-        event = Event(step, rank, number, place, operation.line, commutes=commutes)
+        event = Event(step, rank, number, place, operation.line, commutes=commutes, home=self.homes[rank])
         self.met |= commutes is not None and any(
             (each.place, each.commutes) == (place, commutes) for each in run.history
         )  # fmt: skip

@@ -314,10 +314,11 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A block for the ranks named, or (no ranks) for every rank that no other block names."""
+    """A block for the ranks named, or (no ranks) for every rank that no other block of the thread names."""
 
     body: Block
     ranks: tuple[int, ...] = ()
+    thread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,10 +331,22 @@ class Program:
     name: str = "generated"
 
     def body(self, rank: int) -> Block:
-        """The block that `rank` runs."""
-        named = [process for process in self.processes if rank in process.ranks]
-        (process,) = named or [process for process in self.processes if not process.ranks]
-        return process.body
+        """The block that `rank` runs, in its first thread."""
+        found = self._body(rank, 0)
+        assert found is not None
+        return found
+
+    def running(self, nodes: int) -> list[tuple[int, Block]]:
+        """The processes: the first threads of all ranks, then the second ones, and so on, each with its rank."""
+        threads = range(1 + max(process.thread for process in self.processes))
+        bodies = [(rank, self._body(rank, thread)) for thread in threads for rank in range(nodes)]
+        return [(rank, body) for rank, body in bodies if body is not None]
+
+    def _body(self, rank: int, thread: int) -> Block | None:
+        of_thread = [process for process in self.processes if process.thread == thread]
+        named = [process for process in of_thread if rank in process.ranks]
+        (process,) = named or [process for process in of_thread if not process.ranks] or [None]
+        return None if process is None else process.body
 
 
 def blocks(statement: Statement) -> tuple[Block, ...]:
@@ -387,7 +400,8 @@ class _Printer:
         processes = []
         for process in program.processes:
             ranks = ", ".join(map(str, process.ranks))
-            self.lines.append(f"process {ranks} {{" if ranks else "process {")
+            thread = f"thread {process.thread}" if process.thread else ""
+            self.lines.append(" ".join(word for word in ("process", ranks, thread, "{") if word))
             processes.append(replace(process, body=self.block(process.body, "  ")))
             self.lines.append("}")
         return replace(program, processes=tuple(processes))

@@ -141,7 +141,7 @@ def is_violating_unrolled(program: Program, times: int, conflicts: str, most: in
         value = after.registers[event.rank][machine.register_index[poll.register]]
         return compare(poll.relation, value, poll.value)
 
-    start = (machine.initial(), Precedence.empty(machine.nodes))
+    start = (machine.initial(), Precedence.empty(len(machine.homes)))
     unread, seen, failed = [start], {key(*start)}, False
     while unread:
         if len(seen) > most:

@@ -51,7 +51,7 @@ class RecordedRuns:
 
     def successors(self, state: Recorded) -> Iterator[tuple[tuple[Letter, ...], Recorded]]:
         for word, target in self._space.successors(state.x):
-            kind, rank, cell, which, last, _ = word[0]
+            kind, rank, cell, which, last, *_ = word[0]
             pending = list(state.pending)
             if kind in POPS:
                 index = pending[rank][which]
