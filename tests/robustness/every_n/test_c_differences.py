@@ -134,8 +134,6 @@ DIFFERENT = {
         "if (n > 9 && k) t = 1;", 10),
     "a variable of each iteration": (SHMEM, "for (int r = 0; r < 2; r++) { int a; "
         "if (r == 0) { shmem_int_get(&a, &k, 1, 0); if (a) t = 1; } else if (n > 9 && a) t = 1; }", 10),
-    "a poll of which a round is made apart": (SHMEM, "shmem_long_atomic_set(&x, 1, me); t = 0; long s = 0; "
-        "while (s == 0) { s = shmem_long_g(&y, me); if (n > 9) s = shmem_long_g(&x, me); } x = 0;", 10),
     "a notification of nothing": (GASPI, f"{BARRIER} if (n > 9 && me == 0) "
         "gaspi_notify(0, 1, 0, n - 10, 0, GASPI_BLOCK);", 10),
 }  # fmt: skip
