@@ -19,6 +19,7 @@ from typing import NamedTuple
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.graphs import components, postorder
+from pgasrob.program.instance import Registers
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, sequential_word
@@ -65,7 +66,7 @@ def steps_at(viewer: Viewer, node: ScNode, rank: int) -> Iterator[Step]:
     """The commands other than barriers that ``rank`` can make next at ``node``."""
     for transition, operands, after in SequentialSpace(viewer.instance).made_by(node.state, rank):
         word = sequential_word(rank, transition, operands)
-        yield Step(rank, transition, operands, word, viewer.follow(node, word, after)[0])
+        yield Step(rank, transition, operands, word, viewer.after(node, word, after))
 
 
 def racing(pairs: Pairs, one: Step, other: Step) -> tuple[Next, Next] | None:
@@ -93,6 +94,9 @@ class AllEnds:
         self._targets: list[list[int]] = []
         self._ends: list[int] = []
         self._known: list[AnEnd] = []
+        self._before: dict[tuple[int, int, Registers], int] = {}
+        self._commands: list[list[tuple[Transition, Operands]]] = []
+        self._racing: dict[tuple[int, int], bool] = {}
         self.complete = False
         self._open = False  # whether some rank goes on by polls that fail now, which are not followed here
 
@@ -111,7 +115,7 @@ class AllEnds:
             node = self._nodes[at]
             self._targets.append(
                 [
-                    self._number(self._viewer.follow(node, word, state)[0], at, word)
+                    self._number(self._viewer.after(node, word, state), at, word)
                     for word, state in self._space.successors(node.state)
                 ]
             )
@@ -185,17 +189,45 @@ class AllEnds:
                     yield found, self._path(number)
 
     def _both_next(self, node: ScNode) -> Iterator[tuple[list[Step], list[Step]]]:
-        """Every two commands of different ranks that can both be next at ``node``, each in all ways that it can go."""
-        of_ranks: list[list[list[Step]]] = []
-        for rank in range(self._viewer.instance.processes):
-            commands: dict[tuple[int, int], list[Step]] = {}
-            for step in steps_at(self._viewer, node, rank):
-                commands.setdefault((step.transition.occurrence, step.transition.variant), []).append(step)
-            of_ranks.append(list(commands.values()))
-        for first, second in combinations(of_ranks, 2):
+        """Every two commands of different ranks that can both be next at ``node``, each in all ways that it can go;
+        but for those of ranks at which nothing races, which saves making them."""
+        made: dict[int, list[list[Step]]] = {}
+        ways = [self._next_of(rank, node.state) for rank in range(self._viewer.instance.processes)]
+        for ranks in combinations(range(len(ways)), 2):
+            if not self._may_race(ranks, (ways[ranks[0]], ways[ranks[1]])):
+                continue
+            first, second = (made.setdefault(rank, self._made_at(node, rank)) for rank in ranks)
             for one in first:
                 for other in second:
                     yield one, other
+
+    def _made_at(self, node: ScNode, rank: int) -> list[list[Step]]:
+        """The commands that ``rank`` can make next at ``node``, each in all ways that it can go."""
+        commands: dict[tuple[int, int], list[Step]] = {}
+        for step in steps_at(self._viewer, node, rank):
+            commands.setdefault((step.transition.occurrence, step.transition.variant), []).append(step)
+        return list(commands.values())
+
+    def _next_of(self, rank: int, state: SequentialState) -> int:
+        """The number of what ``rank`` is before: its commands with their operands, whether or not it can make them."""
+        place = rank, state.control[rank], state.registers[rank]
+        if place not in self._before:
+            self._before[place] = len(self._commands)
+            self._commands.append([*self._viewer.instance.evaluated(*place)])
+        return self._before[place]
+
+    def _may_race(self, ranks: tuple[int, int], ways: tuple[int, int]) -> bool:
+        """Whether some of the commands with these numbers, of two ``ranks``, race."""
+        if ways not in self._racing:
+            (one, other), (ones, others) = ranks, (self._commands[each] for each in ways)
+            self._racing[ways] = any(
+                self._pairs.race(first, second)
+                for made in ones
+                for first in accesses(one, *made)
+                for met in others
+                for second in accesses(other, *met)
+            )
+        return self._racing[ways]
 
     def _difference(
         self, number: int, found: tuple[Next, Next], one: list[Step], other: list[Step]
@@ -247,7 +279,7 @@ class AllEnds:
             if self._shows(number, end):
                 break
             for word, state in self._space.successors(self._nodes[number].state):
-                target = self.numbers[self._viewer.follow(self._nodes[number], word, state)[0]]
+                target = self.numbers[self._viewer.after(self._nodes[number], word, state)]
                 if target != start and target not in before and self._ends[target] >> bit & 1:
                     before[target] = number, word
                     waiting.append(target)

@@ -18,7 +18,7 @@ from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.program.outside_memory import Place
 from pgasrob.program.statements import Span
-from pgasrob.robustness.maximal_runs import Found, Node, Read, Runs, S, Sight, Viewer, Word
+from pgasrob.robustness.maximal_runs import Found, Node, Read, Runs, S, Viewer, Word
 from pgasrob.stop_points import stop_point
 
 MOST_STATES = 20_000
@@ -92,9 +92,8 @@ class _Onlooker(Viewer):
         self._numbers: dict[Writer, int] = {}
         self._writers: list[Writer] = []
 
-    def follow(self, node: Node[S], word: Word, state: S) -> tuple[Node[S], list[Sight]]:
-        after, sights = super().follow(node, word, state)
-        return Node(after.state, (), self._stored(node, word) if self._watched else ()), sights
+    def after(self, node: Node[S], word: Word, state: S) -> Node[S]:
+        return Node(state, (), self._stored(node, word) if self._watched else ())
 
     def writer(self, node: Node[S], cell: Cell) -> Writer:
         """Who has stored what ``cell`` holds at ``node``."""

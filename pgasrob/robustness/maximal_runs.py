@@ -155,22 +155,33 @@ class Viewer:
 
     def follow(self, node: Node[S], word: Word, state: S) -> tuple[Node[S], list[Sight]]:
         """The node after the edge from ``node`` over ``word`` to ``state``, and what can be seen of that."""
-        first = word[0]
+        after, first = self.after(node, word, state), word[0]
         if first.kind in POPS:
-            return Node(state, node.failed, node.found), []
+            return after, []
         ranks = [letter.rank for letter in word] if first.kind == "barrier" else [first.rank]
         sights = [sight for each in ranks for sight in self.sights_at(each, state.control[each], state.registers[each])]
-        failed, found = node.failed, node.found
+        broken, found = self._by(node, first, state)
+        return after, [*sights, *(each for each in (broken, found) if each is not None)]
+
+    def after(self, node: Node[S], word: Word, state: S) -> Node[S]:
+        """The node after the edge from ``node`` over ``word`` to ``state``."""
+        first = word[0]
+        if first.kind in POPS:
+            return Node(state, node.failed, node.found)
+        broken, found = self._by(node, first, state)
+        return Node(
+            state,
+            node.failed if broken is None else with_failure(node.failed, broken),
+            node.found if found is None else tuple(sorted({**dict(node.found), found.read: found.value}.items())),
+        )
+
+    def _by(self, node: Node[S], first: Letter, state: S) -> tuple[FailedAssertion | None, Found | None]:
+        """What fails and what is read by the issue ``first``, from ``node`` to ``state``."""
         broken = failure(self.instance, first, node.state.control, node.state.registers)
-        if broken is not None:
-            failed = with_failure(failed, broken)
-            sights.append(broken)
         read = None if first.cell is None else self.read(first.rank, first.which, first.cell)
-        if read is not None:
-            value = state.registers[read.rank][self._used[read.rank, read.occurrence]]
-            found = tuple(sorted({**dict(found), read: value}.items()))
-            sights.append(Found(read, value))
-        return Node(state, failed, found), sights
+        if read is None:
+            return broken, None
+        return broken, Found(read, state.registers[read.rank][self._used[read.rank, read.occurrence]])
 
     def read(self, rank: int, occurrence: int, cell: Cell) -> Read | None:
         """The read that a command makes at its issue, if that counts."""

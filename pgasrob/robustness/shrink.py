@@ -9,7 +9,7 @@ them; choices that behave alike from here on are one (`proofs/small-witnesses.md
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.program.instance import Instance
@@ -127,17 +127,23 @@ class _Live:
             if event.cell is not None and event.cell in written and event.kind not in ("store", "popc"):
                 self._reads[event.cell] = place
 
-    def seen(self, choice: Choice, place: int) -> Hashable:
-        """The part of ``choice`` that the events after ``place`` depend on."""
-        state = choice.state
+    def after(self, place: int) -> Callable[[Choice], Hashable]:
+        """What gives the part of a choice that the events after ``place`` depend on."""
         going = [rank for rank, last in self._issues.items() if last > place]
-        return (
-            tuple((rank, state.control[rank], state.registers[rank]) for rank in going),
-            tuple(state.memory[cell] for cell, last in self._reads.items() if last > place),
-            state.pending,
-            choice.pending,
-            choice.kept & self._cycles.core,
-        )
+        read = [cell for cell, last in self._reads.items() if last > place]
+        core = self._cycles.core
+
+        def seen(choice: Choice) -> Hashable:
+            control, registers, memory, pending = choice.state
+            return (
+                tuple([(control[rank], registers[rank]) for rank in going]),
+                tuple([memory[cell] for cell in read]),
+                pending,
+                choice.pending,
+                choice.kept & core,
+            )
+
+        return seen
 
 
 class Shrinking:
@@ -261,8 +267,9 @@ class _Fewest:
         for place, item in enumerate(items[start:], start):
             best: dict[Hashable, Choice] = {}
             afters = [after for choice in choices for after in self._next(choice, item)]
+            seen = live.after(place)
             for after in afters:
-                key = live.seen(after, place) if len(afters) > 1 else None
+                key = seen(after) if len(afters) > 1 else None
                 if key not in best or after.cost < best[key].cost:
                     best[key] = after
             yield len(choices)
