@@ -96,7 +96,6 @@ def attack_search(
 ) -> Engine:
     """The `attack` engine. ``memory`` (bytes), ``threads`` and ``sources`` (what infeasibility has left, by transition,
     as bits) save the kernel time; the reference uses none of them."""
-    _without_threads(instance)
     if _native():
         from pgasrob.robustness.native_attack import NativeSearch
 
@@ -108,7 +107,7 @@ def attack_search(
 
 def search_of_sc_runs(instance: Instance, reductions: Collection[str], memory: int | None) -> Facts:
     """A search of the SC runs alone for faults, assertions and deadlocks; the one in Python has no reductions."""
-    if not instance.has_threads and _native():
+    if _native():
         from pgasrob.robustness.native_attack import NativeFacts
 
         return NativeFacts(instance, reductions, memory)

@@ -110,10 +110,10 @@ def _limits(
     values = (compared.get(each.register, set()) for each in counted if each.register is not None)
     greater = sorted(value for value in set[int]().union(*values) if value > initial[1])
     limits = [
-        Limit(once, max(initial[1], once - 1 + step if once > initial[0] else initial[1]) + instance.nodes * step)
+        Limit(once, max(initial[1], once - 1 + step if once > initial[0] else initial[1]) + instance.processes * step)
         for once in (initial[0], *greater[: MOST_LIMITS - 1])
     ]
-    most = MOST_VALUES // instance.nodes
+    most = MOST_VALUES // instance.processes
     return [limit for limit in limits if limit.most <= GREATEST and limit.most - limit.once < most]
 
 

@@ -72,7 +72,7 @@ class Ranges:
     ) -> None:
         # The instance keeps this object (`remembered`); a reference back would be a cycle.
         self._automata = instance.automata
-        self._nodes = instance.nodes
+        self._nodes, self._home = instance.nodes, instance.home
         self._size = instance.size
         self._files = files
         self._memory = memory
@@ -153,10 +153,10 @@ class Ranges:
 
     def _accesses(self, rank: int, state: int, transition: Transition) -> Made:
         named, form = self.named(rank, state, transition), transition.form
-        accesses = core.accesses_of(form)
+        accesses, home = core.accesses_of(form), self._home[rank]
 
         def touched(access: Access[Place], reads: bool, addresses: range) -> Touched:
-            cells = self._cells(range(rank, rank + 1) if access.cell.rank is None else named.rank, addresses)
+            cells = self._cells(range(home, home + 1) if access.cell.rank is None else named.rank, addresses)
             return touching(cells, reads, access.writes, access.commutes)
 
         # What cannot be issued names nothing.
@@ -177,7 +177,9 @@ class Ranges:
         forms = [transition.form for transition in transitions]
         found = [self._of_command(rank, state, each) for rank, each in zip(group, transitions, strict=True)]
         named = reduce(_hull, found)
-        exprs: list[Expr] = [core.target(form) or Const(rank) for rank, form in zip(group, forms, strict=True)]
+        exprs: list[Expr] = [
+            core.target(form) or Const(self._home[rank]) for rank, form in zip(group, forms, strict=True)
+        ]
         if not named.rank:
             return found
         if all(constant(expr) is not None for expr in exprs):
@@ -203,7 +205,8 @@ class Ranges:
             if bound is not None:
                 values = value_within(expr, *bound)(file)
                 found[role].append(range(0) if values is None else range(values[0], values[1] + 1))
-        ranks, queues = found[Role.RANK] or [range(rank, rank + 1)], found[Role.QUEUE] or [range(0)]
+        home = self._home[rank]
+        ranks, queues = found[Role.RANK] or [range(home, home + 1)], found[Role.QUEUE] or [range(0)]
         return Named(possible, tuple(found[Role.ADDRESS]), ranks[0], queues[0])
 
 
@@ -393,7 +396,9 @@ class _Analysis:
             key = rank, transition.occurrence
             effect = self.effects.get(key)
             if effect is None:
-                effect = self.effects[key] = effect_of(self.memory, self.instance.nodes, rank, transition.form)
+                effect = self.effects[key] = effect_of(
+                    self.memory, self.instance.nodes, self.instance.home[rank], transition.form
+                )
             after = effect(file, place)
             if after is not None:
                 self._flow(rank, transition.target, after)

@@ -49,7 +49,10 @@ def _spins(transition: Transition) -> bool | None:
 
 
 def _classes(instance: Instance, fixed: frozenset[int]) -> tuple[tuple[int, ...], ...]:
-    """The ranks of one process block that are not fixed and have one automaton, but for its constants."""
+    """The ranks of one process block that are not fixed and have one automaton, but for its constants. None where
+    ranks have several threads, which would have to change places together (`proofs/threads.md`)."""
+    if instance.has_threads:
+        return ()
     processes = instance.program.processes
     block = {rank: number for number, process in enumerate(processes) for rank in process.ranks or ()}
     others = next((number for number, process in enumerate(processes) if process.ranks is None), None)

@@ -212,7 +212,12 @@ class Instance:
     def barriers(self, control: Sequence[int]) -> Iterator[tuple[Arrival, ...]]:
         """Every combination of processes with transitions, one of each rank, by which all ranks pass a barrier now."""
         arrivals = [
-            [(each.form.name, (process, each)) for each in automaton.out[state] if isinstance(each.form, core.Barrier)]
+            # Searches have a further control state for ranks that have ended for good.
+            [
+                (each.form.name, (process, each))
+                for each in (automaton.out[state] if state < len(automaton.out) else ())
+                if isinstance(each.form, core.Barrier)
+            ]
             for process, (automaton, state) in enumerate(zip(self.automata, control, strict=True))
         ]
         return barriers_of(self.by_rank(arrivals))

@@ -64,7 +64,10 @@ class Normaliser:
 
     def renamed(self, word: Word, ranks: Sequence[int]) -> Word:
         """The events of ``word`` when ``ranks`` has the real rank in every place."""
-        barrier = sorted((part, self._real(letter, ranks)) for part, letter in word if letter.kind == "barrier")
+        barrier = sorted(
+            ((part, self._real(letter, ranks)) for part, letter in word if letter.kind == "barrier"),
+            key=lambda each: each[1].rank if each[1].home is None else each[1].home,
+        )
         return (*barrier, *((part, self._real(letter, ranks)) for part, letter in word if letter.kind != "barrier"))
 
     def _real(self, letter: Letter, ranks: Sequence[int]) -> Letter:

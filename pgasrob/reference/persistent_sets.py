@@ -51,21 +51,24 @@ def persistent_sets(
     by looking at what others may do meanwhile come after the others. ``awaited``: for races, for which it counts that
     the next command of a rank is an await.
     """
+    threads = instance.has_threads
     outlooks = {
         rank: _outlook(instance, futures, state, rank, awaited)
         for rank in range(instance.processes)
         if not has_ended(instance, state, rank) and instance.automata[rank].out[state.control[rank]]
     }
-    # A set is usable when no rank outside may do what conflicts with the next commands of its members (Lemma 5).
+    # A set is usable when no rank outside may do what conflicts with the next commands of its members (Lemma 5), and
+    # when none of its members can pass a barrier: while a rank stays where it is none can, if it has no other threads.
     demanded = {
         rank: [other for other, theirs in outlooks.items() if other != rank and outlook.next.conflicts(theirs.future)]
         for rank, outlook in outlooks.items()
     }
     seeds = [rank for rank, outlook in outlooks.items() if not outlook.at_barrier]
     closed = dict.fromkeys(tuple(sorted(reached([rank], demanded.__getitem__))) for rank in seeds)
-    usable = sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
+    stays = [ranks for ranks in closed if not (threads and any(outlooks[rank].at_barrier for rank in ranks))]
+    usable = sorted((ranks for ranks in stays if len(ranks) < len(outlooks)), key=len)
     yield from (ranks for ranks in usable if len(ranks) == 1)
-    if len(outlooks) > 1:  # the weaker condition of Lemma 5'
+    if len(outlooks) > 1 and not threads:  # the weaker condition of Lemma 5'
         yield from (
             (rank,) for rank in seeds if (rank,) not in closed and _is_left_alone(instance, state, rank, outlooks)
         )
@@ -92,8 +95,10 @@ def _outlook(instance: Instance, futures: Futures, state: State, rank: int, awai
             far = far.joined(futures.before_barrier[rank][transition.target])
             passing.append(transition)
     leaving = instance.automata[rank].out[state.control[rank]]
-    at_barrier = any(isinstance(transition.form, core.Barrier) for transition in leaving)
-    return Outlook(near, far, at_barrier, passing, None if awaited is None else waiting)
+    barriers = [transition for transition in leaving if isinstance(transition.form, core.Barrier)]
+    for transition in barriers if instance.has_threads else ():
+        far = far.joined(futures.before_barrier[rank][transition.target])
+    return Outlook(near, far, bool(barriers), passing, None if awaited is None else waiting)
 
 
 def _touched(operands: Operands) -> Touched:

@@ -92,8 +92,8 @@ class Exploration:
         for rank in going:
             if rank not in followed:
                 self._follow(state, moves(rank), [rank])
-        if len(going) == len(ranks):
-            self._follow(state, self._space.barriers(state), ranks)
+        if len({self._instance.home[rank] for rank in going}) == self._instance.nodes:
+            self._follow(state, self._space.barriers(state), going)
 
     def _follow(self, state: State, edges: Iterable[Edge], moved: Iterable[int]) -> bool:
         """Meet the states that ``edges`` by ``moved`` lead to; says whether an ordinary one led to a new state."""

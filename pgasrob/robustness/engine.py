@@ -246,6 +246,11 @@ def until(search: Facts, pieces: Iterator[None], most: int | None) -> Iterator[N
         yield
 
 
+def knows_traces(instance: Instance) -> bool:
+    """Whether the `traces` engine knows programs such as ``instance``."""
+    return not instance.has_threads
+
+
 def longest_run(instance: Instance) -> int:
     """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
     return 100_000 + 1_000 * instance.processes

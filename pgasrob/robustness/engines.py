@@ -48,10 +48,6 @@ def _portfolio(instance: Instance, settings: Settings) -> Engine:
     from pgasrob.robustness.portfolio import PortfolioSearch
 
     settings.only("portfolio", "reductions")
-    if instance.has_threads:
-        from pgasrob.robustness.definition import DefinitionSearch
-
-        return DefinitionSearch(instance)
     if settings.reductions is not None:
         return attack_engine(instance, settings)  # of which they are
     return PortfolioSearch(instance, settings)

@@ -42,7 +42,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
 from pgasrob.stop_points import stop_point
 
-FORMAT = 14
+FORMAT = 15
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -89,7 +89,8 @@ class Tables:
     """What :class:`pgasrob._kernel.Search` takes, and ``edges``, by which its moves are understood.
 
     - ``format``: :data:`FORMAT`.
-    - ``nodes``, ``size``, ``registers``: ranks, cells per node, registers per rank.
+    - ``nodes``, ``home``, ``size``, ``registers``: ranks; the rank of each process, which is called a rank below; cells
+      per node; registers per process.
     - ``values``: constants and initial values. Other tables name them by their place.
     - ``memory``: for every cell of every node the value it starts with.
     - ``touchable``: for every cell the sum of the ways (:data:`READ` and so on) in which it may be touched. What stands
@@ -115,8 +116,8 @@ class Tables:
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
-    - ``sets``: pieces with rows (cell, :data:`READ` and so on). ``soon``, ``ever``: for every control state
-      the piece that holds what the rank may access before its next barrier, and at all.
+    - ``sets``: pieces with rows (cell, :data:`READ` and so on). ``soon``, ``ever``: for every control state the piece
+      that holds what the rank may access before its next barrier, and at all.
     - ``barrier_later``: for every control state whether a barrier may come.
     - ``live``: for every control state the registers that may be read before they are set, and decide anything.
     - ``relevant``: the cells whose values may decide anything.
@@ -128,15 +129,15 @@ class Tables:
     - ``landmarks``: values at which an interval that grows comes to rest, ascending. ``most``: for every address what a
       counter there does not exceed (`analysis.meanwhile`).
     - ``kinds``: how many kinds of updates there are that commute with their own.
-    - ``edges``: the transitions, in the order of their rows. ``claims``: what
-      is wrong where an assert does not hold, by number: a call that is not allowed, or None for all assertions of the
-      program.
+    - ``edges``: the transitions, in the order of their rows. ``claims``: what is wrong where an assert does not hold, by
+      number: a call that is not allowed, or None for all assertions of the program.
 
     The analyses for the reductions stand in what comes after the code; without those reductions it is empty.
     """
 
     format: int
     nodes: int
+    home: list[int]
     size: int
     registers: int
     values: list[int]
@@ -238,6 +239,7 @@ class _Compiler:
         return Tables(
             FORMAT,
             instance.nodes,
+            list(instance.home),
             instance.size,
             len(instance.registers),
             list(self.values),

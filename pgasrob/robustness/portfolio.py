@@ -22,6 +22,7 @@ from pgasrob.robustness.engine import (
     Settings,
     TraceEngine,
     Violation,
+    knows_traces,
     longest_run,
     wanted_reductions,
 )
@@ -68,7 +69,8 @@ class PortfolioSearch:
         self.searches: dict[str, Engine] = {}
         self._parts: dict[str, Part] = {}
         self._traces: TraceEngine | None = None
-        self._turn, self._bonus = TRACES, BEFORE_INFEASIBILITY
+        self._both = (TRACES, ATTACK) if knows_traces(instance) else (ATTACK,)
+        self._turn, self._bonus = self._both[0], BEFORE_INFEASIBILITY
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
         self.sc_runs: Facts | None = None
@@ -103,13 +105,13 @@ class PortfolioSearch:
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found, there is none, or nobody can tell."""
         most = self._settings.max_states
-        if self._commands > SMALL:
+        if self._commands > SMALL and TRACES in self._both:
             yield from self._take_turn(TRACES, FIRST, most)
         if not self.facts.fault and not self._is_settled_by(TRACES):
             self._ask_for_sources()
             self._bonus = 1.0
         if not self.facts.fault and not self.settled_by:
-            yield from self._take_turns((TRACES, ATTACK), most, self._is_settled_by)
+            yield from self._take_turns(self._both, most, self._is_settled_by)
         if not self.settled_by and not self.facts.fault:
             assert most is not None, "else the attack search has come to its end"
             self.gave_up = StateLimit(most)
@@ -118,9 +120,10 @@ class PortfolioSearch:
         """Look at the SC runs for their facts alone, where infeasibility has settled the rest: by two searches, of
         which each may look at ``most`` states, until all runs have been seen or there is a fault."""
         if not self.nothing_to_search:
-            yield from self._take_turns((TRACES, SC_RUNS), most, lambda _: self.facts.complete)
+            names = tuple(SC_RUNS if name == ATTACK else name for name in self._both)
+            yield from self._take_turns(names, most, lambda _: self.facts.complete)
 
-    def _take_turns(self, names: tuple[str, str], most: int | None, decides: Callable[[str], bool]) -> Iterator[None]:
+    def _take_turns(self, names: tuple[str, ...], most: int | None, decides: Callable[[str], bool]) -> Iterator[None]:
         """Let the parts search, each up to ``most`` states, until one ``decides``, there is a fault, or all are
         over."""
         for number, budget in enumerate(budgets()):

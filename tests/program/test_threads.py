@@ -12,7 +12,6 @@ from pgasrob.program.printer import to_source
 
 TEXT = """program threads;
 nodes 3;
-
 memory x;
 register r;
 

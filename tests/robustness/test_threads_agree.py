@@ -16,8 +16,11 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.definition import DefinitionSearch
-from pgasrob.robustness.engine import Engine
+from pgasrob.robustness.engine import Engine, Settings
+from pgasrob.robustness.native_attack import NativeSearch
+from pgasrob.robustness.portfolio import PortfolioSearch
 from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialFacts
 from tests.oracle.definition import decide
@@ -30,6 +33,9 @@ ENGINES: dict[str, Callable[[Instance], Engine]] = {
     "definition": DefinitionSearch,
     "product": lambda instance: ProductSearch(instance, 2),
     "attack": lambda instance: AttackSearch(instance, ()),
+    "reduced attack": lambda instance: AttackSearch(instance, REDUCTIONS),
+    "native attack": NativeSearch,
+    "portfolio": lambda instance: PortfolioSearch(instance, Settings()),
 }
 MOST_STATES = 20_000
 

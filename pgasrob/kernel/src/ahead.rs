@@ -142,7 +142,7 @@ impl Worker {
         if !alone && space.barriers(&self.state) > BARRIERS {
             return Ok(None);
         }
-        for place in 0..if alone { self.sets.len() - sets } else { space.tables.nodes } {
+        for place in 0..if alone { self.sets.len() - sets } else { space.tables.processes } {
             let rank = if alone { self.sets[sets + place] } else { place };
             self.follow(space, visited, link, rank)?;
         }

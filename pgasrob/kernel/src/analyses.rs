@@ -291,7 +291,7 @@ fn symmetry(raw: &Raw, tables: &Tables) -> Result<Symmetry> {
     let count =
         raw.class_starts.len().checked_sub(1).ok_or_else(|| Error::Malformed("class_starts is empty".into()))?;
     let starts = offsets(&raw.class_starts, count, ranks.len(), "classes")?;
-    let mut class_of = filled(None, tables.nodes)?;
+    let mut class_of = filled(None, tables.processes)?;
     let mut classes = Vec::new();
     classes.try_reserve_exact(count)?;
     for (class, piece) in starts.windows(2).enumerate() {

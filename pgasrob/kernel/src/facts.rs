@@ -80,7 +80,7 @@ impl Facts {
 /// Looks at a state of the SC runs.
 pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<Seen> {
     let (mut failed, mut may_stay) = (Vec::new(), true);
-    for rank in 0..space.tables.nodes {
+    for rank in 0..space.tables.processes {
         let mut moves = false;
         for transition in space.tables.leaving(rank, state.control[rank]) {
             let standing = Standing { rank, transition };

@@ -60,10 +60,10 @@ impl Shape {
         let Reductions { liveness: ended, .. } = analyses.on;
         // Values that stand for ranks change when ranks change places, even where no command sets them.
         let named = |offset: Option<Value>| analyses.renames() && offset.is_some();
-        let mut assigned = filled(false, tables.nodes * tables.registers)?;
+        let mut assigned = filled(false, tables.processes * tables.registers)?;
         let mut place = 0;
         let mut control = Vec::new();
-        control.try_reserve_exact(tables.nodes)?;
+        control.try_reserve_exact(tables.processes)?;
         for (rank, &states) in tables.states.iter().enumerate() {
             control.push(bits_for(states as usize + usize::from(ended)));
             for state in 0..states {

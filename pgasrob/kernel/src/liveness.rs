@@ -65,14 +65,14 @@ impl Liveness {
     ) -> Result<bool> {
         let tables = space.tables;
         if state.source.is_some() {
-            for rank in 0..tables.nodes {
+            for rank in 0..tables.processes {
                 if space.waits_for_delayed(world, state, rank)? {
                     state.control[rank] = tables.states[rank];
                 }
             }
         }
         self.later.clear();
-        for rank in 0..tables.nodes {
+        for rank in 0..tables.processes {
             self.live.fill(false);
             if state.control[rank] < tables.states[rank] {
                 let control = tables.control(rank, state.control[rank]);
@@ -121,7 +121,7 @@ impl Liveness {
                 *touched &= met | touch::delayed(met);
             }
         }
-        for rank in 0..tables.nodes {
+        for rank in 0..tables.processes {
             let control =
                 (state.control[rank] < tables.states[rank]).then(|| tables.control(rank, state.control[rank]));
             state.tainted[rank] &= control.is_some_and(|control| analyses.acts_later(control));
@@ -136,9 +136,9 @@ impl Liveness {
     /// Whether some command can still conflict with the source. Once a rank has no barrier before it there are none.
     fn meets_source(&self, tables: &Tables, analyses: &Analyses, state: &State) -> bool {
         let Some(source) = state.source else { return true };
-        let controls = || (0..tables.nodes).filter(|&rank| state.control[rank] < tables.states[rank]);
+        let controls = || (0..tables.processes).filter(|&rank| state.control[rank] < tables.states[rank]);
         let control = |rank: usize| tables.control(rank, state.control[rank]);
-        let barriers = controls().filter(|&rank| analyses.barrier_later(control(rank))).count() == tables.nodes;
+        let barriers = controls().filter(|&rank| analyses.barrier_later(control(rank))).count() == tables.processes;
         let ways = if barriers {
             self.later.ways(source.cell)
         } else {

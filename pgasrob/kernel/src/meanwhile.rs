@@ -134,7 +134,7 @@ impl Around<'_> {
         let tables = self.standing.tables;
         loop {
             self.changed = false;
-            for rank in (0..tables.nodes).filter(|&rank| rank != staying) {
+            for rank in (0..tables.processes).filter(|&rank| rank != staying) {
                 self.rank = rank;
                 let here = self.standing.state.control[rank];
                 for transition in tables.leaving(rank, here) {
@@ -250,7 +250,10 @@ impl Around<'_> {
 
     fn region(&mut self, rank: Option<Operand>, address: Operand) -> Result<Flow<Region>> {
         let ranks = match rank {
-            None => Some(self.rank..self.rank + 1),
+            None => {
+                let home = self.standing.tables.home[self.rank];
+                Some(home..home + 1)
+            }
             Some(rank) => self.value(rank)?.and_then(|value| value.below(self.standing.tables.nodes)),
         };
         let addresses = self.value(address)?.and_then(|value| value.below(self.standing.tables.size));

@@ -145,26 +145,38 @@ impl<'a> Space<'a> {
         })
     }
 
+    /// The next barriers of all threads of `rank`.
+    fn arrivals_of(&self, state: &State, rank: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.tables.of_rank[rank].iter().flat_map(move |&process| self.arrivals(state, process))
+    }
+
     /// In how many ways all ranks can take part in a barrier now.
     pub fn barriers(&self, state: &State) -> u64 {
-        barriers::count(self.tables.nodes, |rank| self.arrivals(state, rank))
+        barriers::count(self.tables.nodes, |rank| self.arrivals_of(state, rank))
     }
 
     /// The transition of each rank in the barrier number `choice`.
     pub fn barrier(&self, state: &State, choice: u64) -> Result<Vec<usize>> {
-        Ok(barriers::nth(self.tables.nodes, |rank| self.arrivals(state, rank), choice)?.unwrap_or_default())
+        Ok(barriers::nth(self.tables.nodes, |rank| self.arrivals_of(state, rank), choice)?.unwrap_or_default())
     }
 
     /// Makes `next` the state after the barrier number `choice`.
     pub fn pass_barrier(&self, state: &State, choice: u64, next: &mut State) -> Result<()> {
         next.copy(state)?;
         next.mix();
-        for (control, transition) in next.control.iter_mut().zip(self.barrier(state, choice)?) {
-            *control = self.tables.transitions[transition].target;
+        let passing = self.barrier(state, choice)?;
+        let mut tainted = false;
+        for &transition in &passing {
+            let process = self.tables.process_of(transition);
+            next.control[process] = self.tables.transitions[transition].target;
+            tainted |= next.tainted[process];
         }
-        // Who issues a command after the barrier does so after every rank's before it.
-        if next.source.is_some() && self.tables.rules.is_none() {
-            next.tainted.fill(true);
+        // Who issues a command after the barrier does so after what all who pass it have issued before.
+        let known = tainted || !self.tables.has_threads();
+        if known && next.source.is_some() && self.tables.rules.is_none() {
+            for transition in passing {
+                next.tainted[self.tables.process_of(transition)] = true;
+            }
         }
         Ok(())
     }

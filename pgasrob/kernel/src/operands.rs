@@ -94,7 +94,7 @@ pub fn evaluate<'a>(
     command: &'a Command,
     registers: &[ValueId],
 ) -> Result<Option<Operands<'a>>> {
-    let mut evaluation = Evaluation { tables, world, rank, registers };
+    let mut evaluation = Evaluation { tables, world, rank: tables.home[rank], registers };
     // A fault of one operand is a fault of the command, so the order in which they are evaluated does not show.
     macro_rules! some {
         ($operand:expr) => {
@@ -159,6 +159,7 @@ pub fn value_after(
 struct Evaluation<'a> {
     tables: &'a Tables,
     world: &'a mut World,
+    /// On whose node it is.
     rank: usize,
     registers: &'a [ValueId],
 }

@@ -3,7 +3,7 @@
 use crate::access::Access;
 use crate::analyses::Analyses;
 use crate::meanwhile::{Meanwhile, Standing};
-use crate::memory::{Result, filled};
+use crate::memory::{Result, append, filled};
 use crate::moves::Space;
 use crate::operands::Operands;
 use crate::races::rules::Next;
@@ -49,10 +49,10 @@ impl Persistent {
     /// Looks at a state.
     pub fn look(&mut self, space: Space<'_>, world: &mut World, state: &State) -> Result<()> {
         let tables = space.tables;
-        if self.ranks.len() < tables.nodes {
-            self.ranks.try_reserve_exact(tables.nodes)?;
-            self.ranks.resize_with(tables.nodes, Rank::default);
-            self.found = filled(false, tables.nodes)?;
+        if self.ranks.len() < tables.processes {
+            self.ranks.try_reserve_exact(tables.processes)?;
+            self.ranks.resize_with(tables.processes, Rank::default);
+            self.found = filled(false, tables.processes)?;
         }
         self.found.fill(false);
         (self.active, self.seed, self.larger, self.place) = (0, 0, None, 0);
@@ -70,6 +70,10 @@ impl Persistent {
                 let Some(operands) = space.operands(world, state, rank, transition)? else { continue };
                 if matches!(operands, Operands::Barrier { .. }) {
                     looked.at_barrier = true;
+                    if tables.has_threads() {
+                        // It may be passed while a rank stays where it is, by another thread of that.
+                        append(&mut looked.behind, tables.control(rank, tables.transitions[transition].target))?;
+                    }
                     continue;
                 }
                 let outlook = space.outlook(world, state, rank, &operands)?;
@@ -80,7 +84,7 @@ impl Persistent {
                     looked.awaited.try_reserve(outlook.accesses.len())?;
                     for (place, access) in outlook.accesses.into_iter().flatten().enumerate() {
                         let kind = rules.kind(transition, place)?;
-                        let remote = access.cell / tables.size != rank;
+                        let remote = access.cell / tables.size != tables.home[rank];
                         if rules.counts_for_awaits(Next { kind, cell: access.cell, remote }) {
                             looked.awaited.push(access);
                         }
@@ -100,7 +104,9 @@ impl Persistent {
     /// there is no other; else it is [`Self::set`].
     pub fn find(&mut self, space: Space<'_>, world: &World, state: &State, analyses: &Analyses) -> Result<bool> {
         let nodes = self.ranks.len();
-        while self.seed < 2 * nodes {
+        // While a rank stays where it is no barrier is passed, if it has no other threads.
+        let threads = space.tables.has_threads();
+        while self.seed < if threads { nodes } else { 2 * nodes } {
             let (seed, closely) = (self.seed % nodes, self.seed >= nodes);
             self.seed += 1;
             if self.active < 2 || !self.is_seed(seed) || !self.ranks[seed].moves || self.found[seed] {
@@ -125,7 +131,7 @@ impl Persistent {
             }
         }
         if self.larger.is_none() {
-            self.larger = Some(self.closures(analyses)?);
+            self.larger = Some(self.closures(analyses, threads)?);
         }
         let found = self.larger.as_mut().and_then(|larger| larger.get_mut(self.place));
         self.place += 1;
@@ -153,7 +159,7 @@ impl Persistent {
     }
 
     /// The usable sets with more than one rank.
-    fn closures(&self, analyses: &Analyses) -> Result<Vec<Vec<usize>>> {
+    fn closures(&self, analyses: &Analyses, threads: bool) -> Result<Vec<Vec<usize>>> {
         let nodes = self.ranks.len();
         let mut demanded: Vec<Option<Vec<usize>>> = filled(None, nodes)?;
         let mut closures: Vec<Vec<usize>> = Vec::new();
@@ -175,7 +181,10 @@ impl Persistent {
                     }
                 }
             }
-            let usable = set.len() > 1 && set.len() < self.active && set.iter().any(|&rank| self.ranks[rank].moves);
+            let usable = set.len() > 1
+                && set.len() < self.active
+                && set.iter().any(|&rank| self.ranks[rank].moves)
+                && !(threads && set.iter().any(|&rank| self.ranks[rank].at_barrier));
             if usable {
                 set.sort_unstable();
                 if !closures.contains(&set) {

@@ -9,6 +9,7 @@ use crate::memory::{Error, Result};
 pub struct Raw {
     pub format: i64,
     pub nodes: i64,
+    pub home: Vec<i64>,
     pub size: i64,
     pub registers: i64,
     pub values: Vec<Value>,

@@ -55,7 +55,7 @@ impl Reduction {
             state.mix();
         }
         if merging {
-            let movers = mover.map_or(0..space.tables.nodes, |rank| rank..rank + 1);
+            let movers = mover.map_or(0..space.tables.processes, |rank| rank..rank + 1);
             for rank in movers {
                 merging::merge(space, &self.silent, world, state, rank, run.as_deref_mut())?;
             }

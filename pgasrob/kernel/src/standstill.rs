@@ -55,13 +55,13 @@ impl Standstill {
     /// than false assumes.
     pub fn is_deadlock(&mut self, look: Look<'_>, world: &mut World, state: &State) -> Result<bool> {
         let tables = look.space.tables;
-        for rank in (self.last..tables.nodes).chain(0..self.last) {
+        for rank in (self.last..tables.processes).chain(0..self.last) {
             if self.rounds.leaves(look, state, rank)? && moves(look.space, world, state, rank)? != Some(false) {
                 self.last = rank;
                 return Ok(false);
             }
         }
-        let mut idle = filled(false, tables.nodes)?;
+        let mut idle = filled(false, tables.processes)?;
         for (rank, idle) in idle.iter_mut().enumerate() {
             let Some(moves) = moves(look.space, world, state, rank)? else { return Ok(false) };
             *idle = !moves;
@@ -69,18 +69,24 @@ impl Standstill {
                 return Ok(false);
             }
         }
-        let mut found: Vec<Option<Arc<Round>>> = filled(None, tables.nodes)?;
+        let mut found: Vec<Option<Arc<Round>>> = filled(None, tables.processes)?;
         // Ranks that can move are the ones that may leave.
         for turn in [false, true] {
-            for rank in (0..tables.nodes).filter(|&rank| idle[rank] == turn) {
+            for rank in (0..tables.processes).filter(|&rank| idle[rank] == turn) {
                 let start = configuration(look, state, state, rank, &[])?;
                 let Some(round) = self.rounds.round(look, world, state, rank, start, turn)? else { return Ok(false) };
                 found[rank] = Some(round);
             }
         }
         let rounds: Vec<Arc<Round>> = found.into_iter().flatten().collect();
-        let passes = |name: usize| rounds.iter().all(|round| names(tables, round).any(|its| its == name));
-        if names(tables, &rounds[0]).any(passes) {
+        let has = |process: usize, name: usize| names(tables, &rounds[process]).any(|its| its == name);
+        let passes = |name: usize| tables.of_rank.iter().all(|threads| threads.iter().any(|&each| has(each, name)));
+        if tables.of_rank[0].iter().flat_map(|&each| names(tables, &rounds[each])).any(passes) {
+            if tables.has_threads() {
+                // Threads that pass no barrier go on while others do, which is not followed.
+                self.rounds.undecided |= rounds.iter().any(|round| !round.targets[0].is_empty());
+                return Ok(false);
+            }
             let stays = self.past_barriers(look, world, state, rounds)?;
             return Ok(stays.is_some_and(|stays| self.is_stuck(&stays)));
         }
@@ -171,7 +177,7 @@ impl Standstill {
             return Ok(None);
         }
         let mut stays = Vec::new();
-        for rank in 0..tables.nodes {
+        for rank in 0..tables.processes {
             let mut parts = Vec::new();
             for round in &whole.rounds[rank] {
                 append(&mut parts, (&**round, round.real().collect()))?;
@@ -220,7 +226,7 @@ impl Standstill {
             arrivals[rank].iter().enumerate().filter_map(named)
         };
         let (mut found, mut number) = (Vec::new(), 0);
-        while let Some(places) = barriers::nth(tables.nodes, at, number as u64)? {
+        while let Some(places) = barriers::nth(tables.processes, at, number as u64)? {
             if self.rounds.is_too_many(number) {
                 return Ok(None);
             }
@@ -268,11 +274,11 @@ struct Whole {
 impl Whole {
     fn new(tables: &Tables) -> Result<Self> {
         Ok(Whole {
-            rounds: filled(Vec::new(), tables.nodes)?,
-            registers: filled(false, tables.nodes * tables.registers)?,
+            rounds: filled(Vec::new(), tables.processes)?,
+            registers: filled(false, tables.processes * tables.registers)?,
             cells: Vec::new(),
-            touched: filled([Vec::new(), Vec::new(), Vec::new()], tables.nodes)?,
-            passes: filled(false, tables.nodes)?,
+            touched: filled([Vec::new(), Vec::new(), Vec::new()], tables.processes)?,
+            passes: filled(false, tables.processes)?,
         })
     }
 
@@ -298,7 +304,7 @@ impl Whole {
         while more {
             more = self.more_decides(tables, 0)?;
         }
-        Ok(!new || self.pass_on(tables.nodes))
+        Ok(!new || self.pass_on(tables.processes))
     }
 
     /// Notes which ranks pass data on; false when that decides something.

@@ -47,13 +47,13 @@ impl State {
         for (cell, &value) in memory.iter_mut().zip(&tables.memory) {
             *cell = world.number(tables.values[value])?;
         }
-        let registers = tables.nodes.checked_mul(tables.registers).ok_or(Error::OutOfMemory)?;
+        let registers = tables.processes.checked_mul(tables.registers).ok_or(Error::OutOfMemory)?;
         Ok(State {
-            control: filled(0, tables.nodes)?,
+            control: filled(0, tables.processes)?,
             registers: filled(zero, registers)?,
             memory,
             source: None,
-            tainted: filled(false, tables.nodes)?,
+            tainted: filled(false, tables.processes)?,
             touched: filled(0, tables.memory.len())?,
             placement: Vec::new(),
             changes: Vec::new(),
@@ -80,10 +80,10 @@ impl State {
 
     /// Bytes of an unpacked state.
     pub fn bytes(tables: &Tables) -> Result<usize> {
-        let registers = tables.nodes.checked_mul(tables.registers).ok_or(Error::OutOfMemory)?;
-        let numbers = registers.checked_add(tables.nodes + tables.memory.len()).ok_or(Error::OutOfMemory)?;
+        let registers = tables.processes.checked_mul(tables.registers).ok_or(Error::OutOfMemory)?;
+        let numbers = registers.checked_add(tables.processes + tables.memory.len()).ok_or(Error::OutOfMemory)?;
         let bytes = numbers.checked_mul(size_of::<u32>()).ok_or(Error::OutOfMemory)?;
-        bytes.checked_add(tables.nodes + tables.memory.len() * size_of::<Ways>()).ok_or(Error::OutOfMemory)
+        bytes.checked_add(tables.processes + tables.memory.len() * size_of::<Ways>()).ok_or(Error::OutOfMemory)
     }
 
     /// Becomes equal to `other`, a state of the same tables.

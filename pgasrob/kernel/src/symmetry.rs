@@ -23,7 +23,7 @@ pub struct Symmetry {
 
 impl Symmetry {
     pub fn new(tables: &Tables, state: &State) -> Result<Self> {
-        Self::of(tables.nodes, state)
+        Self::of(tables.processes, state)
     }
 
     /// One for another thread.
@@ -73,12 +73,12 @@ impl Symmetry {
         let mut count = known.classes.len();
         loop {
             self.order.clear();
-            self.order.try_reserve(tables.nodes)?;
+            self.order.try_reserve(tables.processes)?;
             self.order.extend(known.classes.iter().flatten());
             for &rank in &self.order {
                 self.keys[rank].clear();
                 let mut key =
-                    Key { known, colours: &self.colours, rank, nodes: tables.nodes, key: &mut self.keys[rank] };
+                    Key { known, colours: &self.colours, rank, nodes: tables.processes, key: &mut self.keys[rank] };
                 key.fill(tables, world, state)?;
             }
             let keys = &self.keys;
@@ -103,7 +103,7 @@ impl Symmetry {
         old.copy(state)?;
         let (size, registers) = (tables.size, tables.registers);
         let renamed = |world: &mut World, id: ValueId, offset: Option<Value>| -> Result<ValueId> {
-            match rank_in(world.values.get(id), offset, tables.nodes) {
+            match rank_in(world.values.get(id), offset, tables.processes) {
                 Some((rank, offset)) if places[rank] != rank => world.number(places[rank] as Value + offset),
                 _ => Ok(id),
             }
@@ -129,7 +129,7 @@ impl Symmetry {
             state.touched[home(cell)] = touched;
         }
         state.placement.fill(0);
-        for rank in 0..tables.nodes {
+        for rank in 0..tables.processes {
             state.tainted[places[rank]] = old.tainted[rank];
             for index in 0..world.slots.of_rank(rank).len() {
                 let (place, slot) = world.slots.of_rank(rank)[index];

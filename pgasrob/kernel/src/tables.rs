@@ -4,14 +4,14 @@
 
 use crate::code::{GREATEST, LEAST, Value};
 use crate::commands::{Command, Expression, Transfer};
-use crate::memory::{Error, Result};
+use crate::memory::{Error, Result, append, filled};
 use crate::races::rules::{RawRules, Rules};
 use crate::raw::{Raw, below, collect, malformed, number, offsets, rows};
 use crate::rows::{STAGES, commands, expressions};
 use crate::touch::{self, Ways};
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 14;
+pub const FORMAT: i64 = 15;
 const MAX_NODES: usize = 1 << 16;
 const MAX_CELLS: usize = 1 << 31;
 /// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
@@ -26,13 +26,18 @@ pub struct Transition {
     pub last: bool,
 }
 
-/// A program on N nodes.
+/// A program on N nodes. What takes turns are its processes, the threads of all ranks: process p < N is thread 0 of rank
+/// p. Elsewhere they are called ranks, which is what they are where no rank has several threads.
 #[derive(Debug)]
 pub struct Tables {
     pub nodes: usize,
+    pub processes: usize,
+    /// The rank of each process, and the processes of each rank.
+    pub home: Vec<usize>,
+    pub of_rank: Vec<Vec<usize>>,
     /// Cells per node; cell `a` of rank `r` has the number `r * size + a`.
     pub size: usize,
-    /// Registers per rank.
+    /// Registers per process.
     pub registers: usize,
     /// The initial value of every cell, by its place among the values.
     pub memory: Vec<usize>,
@@ -92,6 +97,16 @@ impl Tables {
         self.first_state[rank] + state as usize
     }
 
+    /// Whether some rank has several threads.
+    pub fn has_threads(&self) -> bool {
+        self.processes > self.nodes
+    }
+
+    /// The process whose transition this is.
+    pub fn process_of(&self, transition: usize) -> usize {
+        self.first_state.partition_point(|&first| self.leaving[first] <= transition) - 1
+    }
+
     /// The number of the transition of rank `to` that is what `transition` is for rank `from`, which has the same
     /// automaton.
     pub fn counterpart(&self, transition: usize, from: usize, to: usize) -> usize {
@@ -138,7 +153,16 @@ impl Tables {
         }
         let nodes = number(raw.nodes, "nodes", 1, MAX_NODES)?;
         let size = number(raw.size, "size", 0, MAX_CELLS)?;
-        let registers = number(raw.registers, "registers", 0, MAX_REGISTERS / nodes)?;
+        let home = collect(raw.home.iter().map(|&rank| below(rank, "home", nodes)))?;
+        let processes = number(home.len() as i64, "home", nodes, MAX_NODES)?;
+        if home.iter().take(nodes).enumerate().any(|(process, &rank)| process != rank) {
+            return malformed("home must begin with every rank");
+        }
+        let mut of_rank: Vec<Vec<usize>> = filled(Vec::new(), nodes)?;
+        for (process, &rank) in home.iter().enumerate() {
+            append(&mut of_rank[rank], process)?;
+        }
+        let registers = number(raw.registers, "registers", 0, MAX_REGISTERS / processes)?;
         let cells = nodes.checked_mul(size).filter(|&cells| cells <= MAX_CELLS);
         if [&raw.memory, &raw.touchable, &raw.waited].iter().any(|table| cells != Some(table.len())) {
             return malformed("memory, touchable and waited must have nodes * size entries");
@@ -178,13 +202,13 @@ impl Tables {
             transfers(|transfer| transfer.steps.iter().any(|step| step.stage == STAGES - 1)),
         );
 
-        if raw.states.len() != nodes {
-            return malformed("states must have an entry per rank");
+        if raw.states.len() != processes {
+            return malformed("states must have an entry per process");
         }
         let states =
             collect(raw.states.iter().map(|&count| Ok(number(count, "states", 1, u32::MAX as usize)? as u32)))?;
         let mut first_state = Vec::new();
-        first_state.try_reserve_exact(nodes)?;
+        first_state.try_reserve_exact(processes)?;
         let mut all = 0_usize;
         for &count in &states {
             first_state.push(all);
@@ -222,6 +246,9 @@ impl Tables {
         let endless = collect(raw.endless.iter().map(|&each| Ok(number(each, "endless", 0, 1)? == 1)))?;
         Ok(Tables {
             nodes,
+            processes,
+            home,
+            of_rank,
             size,
             registers,
             memory,

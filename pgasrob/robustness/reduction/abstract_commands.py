@@ -67,7 +67,8 @@ class Commands:
     ``of``: the commands by rank and control state; 0 is the first control state. ``completion``: what the completion
     rules ask of the program. ``cells``: how many there are; the accesses have a plane of them for reads, for writes and
     for each kind of update. ``waited_for``: the updates for whose values some command may wait. ``many``: the ranks
-    that stand for any number of ranks, at least one. A cell of theirs is never a certain one.
+    that stand for any number of ranks, at least one. A cell of theirs is never a certain one. ``threads``: some of
+    the ranks are threads of one rank, of which each may pass a barrier while others stay where they are.
     """
 
     of: Sequence[Sequence[Sequence[Command]]]
@@ -76,6 +77,7 @@ class Commands:
     kinds: int
     waited_for: Accesses
     many: frozenset[int] = frozenset()
+    threads: bool = False
 
 
 def union(chain: Iterable[Access]) -> Accesses:

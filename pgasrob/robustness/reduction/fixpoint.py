@@ -139,6 +139,8 @@ class Fixpoint:
         self.waiting: list[tuple[_Place, _Way]] = []
         # What ranks may issue before a barrier comes, where more is known of that.
         self.issued: set[int] | None = None
+        # With threads: whether somebody has passed a barrier since the choice.
+        self.passed = False
         # How the source's rank comes to a barrier, as long as it is not known where the others are; then None.
         self.early: list[tuple[_Place, int, _Way]] | None = []
         # F1
@@ -343,6 +345,9 @@ class Fixpoint:
             return
         phase = min(place.phase, PHASES_AFTER - 1)
         arrived = self.arrived[phase]
+        if self.setting.threads:
+            self._pass_with_anyone(place, target, way)
+            return
         if place.phase == 0:
             if place.rank != self.rank:
                 return  # it comes there untainted too
@@ -354,6 +359,16 @@ class Fixpoint:
             for rank, ways in arrived.items() if first else [(place.rank, {(target, way)})]:
                 for state, arriving in ways:
                     self._go(_Place(rank, state, phase + 1), arriving)
+
+    def _pass_with_anyone(self, place: _Place, target: int, way: _Way) -> None:
+        """F3 with threads: whoever may ever come to a barrier may have come to this one, and is tainted then."""
+        self.arrived[0][place.rank] = set()
+        self._go(place._replace(state=target), way)
+        if not self.passed:
+            self.passed = True
+            for rank, states in enumerate(self.states_of_others):
+                for state in self.setting.after_barriers(rank, states) if rank != self.rank else ():
+                    self._go(_Place(rank, state, place.phase), self.always_of_others)
 
     def _arrive_untainted(self) -> None:
         """Let the other ranks come to the first barrier, with no more certain of them than always."""

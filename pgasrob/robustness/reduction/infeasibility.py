@@ -65,6 +65,7 @@ def commands(instance: Instance) -> Commands:
         planes.cells,
         len(planes.kinds),
         planes.bits(updates_waited_for(instance)),
+        threads=instance.has_threads,
     )
 
 

@@ -34,7 +34,7 @@ class Setting:
         self.commands = commands.of
         self.nodes = len(commands.of)
         self.completion, self.many = commands.completion, commands.many
-        self.waited_for = commands.waited_for
+        self.waited_for, self.threads = commands.waited_for, commands.threads
         self.phases = self._phases()
         self._states_of_others: dict[tuple[int, ...], list[set[int]]] = {}
         self._sides: list[list[int]] | None = None
@@ -131,12 +131,15 @@ class Setting:
         return {command.target for command in leaving if isinstance(command.operands, core.Barrier)}
 
     def _phases(self) -> list[list[set[int]]]:
-        """The phases from one barrier to the next; what is in the last of `PHASES` holds for all that follow."""
+        """The phases from one barrier to the next; what is in the last of `PHASES` holds for all that follow. With
+        threads there is one phase, of all that a rank ever does."""
         phases: list[list[set[int]]] = []
         starts = [{0} for _ in self.commands]
         while all(starts):
             stop_point()
             phase = [self._before_barrier(rank, states) for rank, states in enumerate(starts)]
+            if self.threads:
+                return [phase]
             if len(phases) == PHASES:
                 last = phases.pop()
                 phase = [known | states for known, states in zip(last, phase, strict=True)]
@@ -153,7 +156,7 @@ class Setting:
 
         def after(state: int) -> Iterator[int]:
             for command in self.commands[rank][state]:
-                if command.possible and not isinstance(command.operands, core.Barrier):
+                if command.possible and (self.threads or not isinstance(command.operands, core.Barrier)):
                     yield command.target
 
         return reached(states, after)

@@ -10,6 +10,7 @@ pub fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
     Ok(Raw {
         format: field(tables, "format")?,
         nodes: field(tables, "nodes")?,
+        home: field(tables, "home")?,
         size: field(tables, "size")?,
         registers: field(tables, "registers")?,
         values: field(tables, "values")?,

@@ -43,12 +43,12 @@ impl Look {
         self.standing.clear();
         self.harmless = false;
         let tables = space.tables;
-        for rank in 0..tables.nodes {
+        for rank in 0..tables.processes {
             for transition in tables.leaving(rank, state.control[rank]) {
                 let Some(operands) = space.operands(world, state, rank, transition)? else { continue };
                 let Some(access) = access_at_issue(&operands) else { continue };
                 let kind = rules.kind(transition, 0)?;
-                let next = Next { kind, cell: access.cell, remote: access.cell / tables.size != rank };
+                let next = Next { kind, cell: access.cell, remote: access.cell / tables.size != tables.home[rank] };
                 self.standing.try_reserve(1)?;
                 self.standing.push((Standing { rank, transition }, next));
             }

@@ -63,7 +63,7 @@ impl TraceRaces {
     pub fn new(raw: &Raw, rules: &RawRules, all: bool, longest: usize, limit: Option<usize>) -> Result<Self> {
         let tables = Tables::new(raw)?;
         let rules = Rules::new(rules, tables.transitions.len(), tables.size)?;
-        let mut world = World::new(tables.nodes, limit)?;
+        let mut world = World::new(tables.processes, limit)?;
         let whole = Subtrees { levels: 0, first: 0, end: u64::MAX };
         let exploration = Exploration::new(&tables, &mut world, longest, whole)?;
         let mut search = TraceRaces {
@@ -134,7 +134,8 @@ impl TraceRaces {
                 for (number, command) in standing.commands.iter().enumerate() {
                     for (place, access) in command.accesses.all().iter().enumerate() {
                         let kind = self.rules.kind(command.transition, place)?;
-                        let remote = !self.rules.kinds[kind].stands || access.cell / self.tables.size != rank;
+                        let remote =
+                            !self.rules.kinds[kind].stands || access.cell / self.tables.size != self.tables.home[rank];
                         let cell = *numbers.entry(access.cell).or_insert(cells.len());
                         if cell == cells.len() {
                             cells.push(Vec::new());

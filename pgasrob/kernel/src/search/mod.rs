@@ -121,7 +121,7 @@ impl Search {
         on: Reductions,
         limit: Option<usize>,
     ) -> Result<Self> {
-        let mut world = World::new(tables.nodes, limit)?;
+        let mut world = World::new(tables.processes, limit)?;
         world.budget.take(UNPACKED * State::bytes(&tables)?)?;
         let state = State::initial(&tables, &mut world)?;
         foresee(&tables, attack, &mut world)?;
@@ -298,7 +298,7 @@ impl Search {
         if plan.races && self.look_for_races_at(link)? {
             return Ok(true);
         }
-        let mut fresh: Vec<Option<bool>> = filled(None, self.tables.nodes)?;
+        let mut fresh: Vec<Option<bool>> = filled(None, self.tables.processes)?;
         let set = &worker.sets[plan.set.0..plan.set.1];
         for &rank in set {
             fresh[rank] = Some(false);
@@ -349,7 +349,7 @@ impl Search {
         if self.barriers_passed.is_none() && self.look_for_races(link)? {
             return Ok(true);
         }
-        let fresh = filled(None, self.tables.nodes)?;
+        let fresh = filled(None, self.tables.processes)?;
         self.expand_rest(link, fresh)
     }
 
@@ -386,7 +386,7 @@ impl Search {
     /// Stores what the commands of the state in `self.state` lead to; true when those of a few ranks were enough, so
     /// that neither other ranks nor barriers need to be looked at.
     fn expand_commands(&mut self, link: Link, mut fresh: Vec<Option<bool>>) -> Result<bool> {
-        let nodes = self.tables.nodes;
+        let nodes = self.tables.processes;
         if self.reduction.analyses.on.persistent {
             let space = Space { tables: &self.tables, attack: self.attack };
             self.persistent.look(space, &mut self.world, &self.state)?;

@@ -54,7 +54,7 @@ impl Search {
             steps.push(self.step(before, Some(after))?);
             after = before;
         }
-        let mut real = filled(0, self.tables.nodes)?;
+        let mut real = filled(0, self.tables.processes)?;
         for (place, rank) in real.iter_mut().enumerate() {
             *rank = place;
         }
@@ -113,7 +113,7 @@ impl Search {
             Ok(packed == visited.stores[after.class()].record(after.index()))
         };
         let mut taken: Option<Step> = None;
-        for rank in 0..tables.nodes {
+        for rank in 0..tables.processes {
             let mut visit = |world: &mut World, label: Move, successor: Successor<'_>| {
                 let mut run = Vec::new();
                 run.try_reserve(1)?;

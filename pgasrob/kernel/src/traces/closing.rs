@@ -92,7 +92,7 @@ fn sources(tables: &Tables, run: &Run) -> Vec<Source> {
             continue;
         }
         let accesses = run.next_of(event).accesses;
-        let stays = accesses.steps().iter().all(|access| access.cell / tables.size == issued.rank);
+        let stays = accesses.steps().iter().all(|access| access.cell / tables.size == tables.home[issued.rank]);
         let found = if stays { &mut at_home } else { &mut sources };
         for (step, &access) in accesses.steps().iter().enumerate() {
             if tables.may_be_source(issued.transition, step) {

@@ -309,7 +309,7 @@ impl Delaying {
     ) -> Result<bool> {
         let event = &run.events[number];
         if event.rank == BARRIER {
-            for rank in 0..tables.nodes {
+            for rank in 0..tables.processes {
                 let count = event.clock.count(rank);
                 self.tainted.entry(rank).or_insert(count - 1);
                 self.go_on(run, order, rank, count);

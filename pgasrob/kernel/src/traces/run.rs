@@ -93,7 +93,7 @@ pub struct Run {
 
 impl Run {
     pub fn new(tables: &Tables, world: &mut World) -> Result<Self> {
-        let nodes = tables.nodes;
+        let nodes = tables.processes;
         let zero = world.number(0)?;
         let mut memory = filled(zero, tables.memory.len())?;
         for (cell, &value) in memory.iter_mut().zip(&tables.memory) {
@@ -282,7 +282,7 @@ impl Run {
 
     /// Goes on by a barrier.
     pub fn pass_barrier(&mut self, tables: &Tables, world: &mut World, transitions: &[usize]) -> Result<()> {
-        let nodes = tables.nodes;
+        let nodes = tables.processes;
         let counts: Vec<u32> = self.of_rank.iter().map(|events| events.len() as u32 + 1).collect();
         world.budget.take(nodes * (size_of::<u32>() + size_of::<usize>()))?;
         let epoch = Arc::new(Epoch { number: self.epochs.len() as u32, counts });

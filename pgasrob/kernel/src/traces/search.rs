@@ -33,7 +33,7 @@ pub struct TraceSearch {
 impl TraceSearch {
     pub fn new(raw: &Raw, guesses: bool, longest: usize, limit: Option<usize>, part: Subtrees) -> Result<Self> {
         let tables = Tables::new(raw)?;
-        let mut world = World::new(tables.nodes, limit)?;
+        let mut world = World::new(tables.processes, limit)?;
         let exploration = Exploration::new(&tables, &mut world, longest, part)?;
         let facts = Facts::new(&tables);
         let state = State::initial(&tables, &mut world)?;
