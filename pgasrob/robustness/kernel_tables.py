@@ -80,8 +80,7 @@ ANY_QUEUE, NO_QUEUE = -1, -2
 READ, WRITTEN, UPDATED = 1, 2, 4
 """In which ways a cell may be touched: bits. Those from :data:`UPDATED` on are for the kinds of updates that commute
 with their own (`Instance.update_kinds`)."""
-DELAYED = 32
-"""So many bits higher stand the ways in which steps touch it (only steps are delayed)."""
+DELAYED = 32  # so many bits higher stand the ways in which steps touch it (only steps are delayed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class Tables:
     - ``memory``: for every cell of every node the value it starts with.
     - ``touchable``: for every cell the sum of the ways (:data:`READ` and so on) in which it may be touched. What stands
       in no record, because no command changes it, is left out by this table.
-    - ``waited``: for every cell 1 when some command may wait for its value and updates of it commute, else 0.
+    - ``waited``: for every cell 1 when some command may wait for its value and updates of it commute.
     - ``unordered``: the ids of the unordered queues.
     - ``states``: for every rank the number of its control states.
     - ``leaving``: the pieces of ``transitions``, one for every control state, rank by rank.
@@ -129,8 +128,8 @@ class Tables:
     - ``landmarks``: values at which an interval that grows comes to rest, ascending. ``most``: for every address what a
       counter there does not exceed (`analysis.meanwhile`).
     - ``kinds``: how many kinds of updates there are that commute with their own.
-    - ``edges``: the transitions, in the order of their rows. ``claims``: what is wrong where an assert does not hold, by
-      number: a call that is not allowed, or None for all assertions of the program.
+    - ``edges``: the transitions, in the order of their rows. ``claims``: what is wrong where an assert does not hold: a
+      call that is not allowed, or None for all assertions of the program.
 
     The analyses for the reductions stand in what comes after the code; without those reductions it is empty.
     """

@@ -1,7 +1,8 @@
 """Random small programs whose ranks have two or three threads: what shares a memory is often not ordered otherwise.
 
-A third of them are rings: process i accesses cell i and then cell i + 1, and the cells lie on few ranks, so that one
-reordering makes a cycle, and taking program order of the whole rank, or a thread for a rank, changes the verdict.
+Some are rings: process i accesses cell i and then cell i + 1, and the cells lie on few ranks, so that one reordering
+makes a cycle, and taking program order of the whole rank, or a thread for a rank, changes the verdict. In others what
+comes after one access is passed on by flags and barriers, from thread to thread, until another access conflicts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from .expressions import Name
 from .strategies import COMMANDS, EXTENSIONS, _Generator
-from .syntax import Await, Barrier, Block, Load, Process, Program, Statement, Store
+from .syntax import Await, Barrier, Block, Cell, Load, Process, Program, Put, Statement, Store
 
 MOST_PROCESSES = 4
 CHOICES: tuple[tuple[str, ...], ...] = (
@@ -50,17 +51,20 @@ class ThreadsGenerator(_Generator):
         if sum(self.threads) == self.nodes:
             self.threads[-1] += 1
         self.homes = [(rank, thread) for rank, count in enumerate(self.threads) for thread in range(count)]
-        self.ring = self.chance(1, 3)
-        if self.ring:
-            self.cells = ("x", "y", "z", "w")
+        self.ring, self.relay = self.chance(1, 3), self.chance(1, 3)
+        if self.ring or self.relay:
+            self.cells = ("x", "y", "z", "w", "f", "g", "h")[: 7 if self.relay else 4]
 
     def program(self) -> Program:
         memory = tuple(self.cell(name) for name in self.cells)
-        bodies = self.ring_bodies() if self.ring else self.free_bodies()
+        bodies = self.relay_bodies() if self.relay else self.ring_bodies() if self.ring else self.free_bodies()
         processes = [Process(body, (rank,), thread) for (rank, thread), body in zip(self.homes, bodies, strict=True)]
         if self.chance(1, 3):
             processes.sort(key=lambda each: each.thread)
         return Program(tuple(processes), self.nodes, memory, self.registers, self.queues)
+
+    def cell(self, name: str) -> Cell:
+        return Cell(name, None, (1,) if name == "z" else ()) if self.relay else super().cell(name)
 
     def free_bodies(self) -> list[Block]:
         small = len(self.homes) > 3
@@ -93,6 +97,41 @@ class ThreadsGenerator(_Generator):
             body = self.near_or_far(rank, first, queue) + self.between(queue, first[0])
             bodies.append(tuple(body + self.near_or_far(rank, second, queue)))
         return self.with_barriers(bodies) if self.chance(1, 3) else bodies
+
+    # Relays: one process accesses x, by a transfer mostly, and what comes after that is passed on by flags and barriers
+    # until another one accesses x, too
+
+    def relay_bodies(self) -> list[Block]:
+        bodies: list[list[Statement]] = [[] for _ in self.homes]
+        at, place = self.below(len(self.homes)), (self.below(self.nodes), "x")
+        queue, self.remote = Name(self.pick(self.queues).name), 1
+        bodies[at] += self.near_or_far(self.homes[at][0], place, queue)
+        if self.chance(1, 3):
+            bodies[at] += self.between(queue, place[0])
+        for flag in ("f", "g", "h")[: 1 + self.below(3)]:
+            at = self.passed_on(bodies, at, flag, queue)
+        bodies[at] += self.near_or_far(self.homes[at][0], place, queue)
+        if self.chance(1, 3):
+            other = self.below(len(self.homes))
+            bodies[other].insert(self.below(len(bodies[other]) + 1), self.statement(nested=True)[0])
+        return [tuple(body) for body in bodies]
+
+    def passed_on(self, bodies: list[list[Statement]], at: int, flag: str, queue: Name) -> int:
+        """Lets what comes after the process `at` go on with another one: which one."""
+        home = self.homes[at][0]
+        to = self.pick([process for process in range(len(self.homes)) if process != at])
+        if self.homes[to][0] == home:
+            bodies[at].append(Store(flag, 1))
+            bodies[to].append(Await(flag, "!=", 0) if self.chance(7, 8) else Load(self.register(), flag))
+        elif self.chance(1, 2):
+            bodies[at].append(Barrier())
+            bodies[to].append(Barrier())
+        else:
+            bodies[at].append(
+                Store(flag, 1, self.homes[to][0]) if self.chance(1, 2) else Put("z", self.homes[to][0], flag, queue)
+            )
+            bodies[to].append(Await(flag, "!=", 0))
+        return to
 
     def near_or_far(self, rank: int, place: tuple[int, str], queue: Name) -> list[Statement]:
         """An access, of the rank's own memory by plain commands, more often than not."""

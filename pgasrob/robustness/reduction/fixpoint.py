@@ -172,7 +172,8 @@ class Fixpoint:
         if not self.arrived[0]:
             if not leaving:
                 return False  # only a command of the source's rank could be e, and it has found none
-            self.new &= self.setting.side(self.rank, self.source)
+            if not self.setting.threads:  # of which another one may come to a barrier yet
+                self.new &= self.setting.side(self.rank, self.source)
         self._delay_further()
         if self._go_as_far_as_they_can():
             return True
