@@ -81,6 +81,11 @@ def _native() -> bool:
     return there
 
 
+MANY_PASS = (
+    "the `traces` engine knows threads where one of each rank alone passes barriers, with nothing else to do there"
+)
+
+
 def _without_threads(instance: Instance) -> None:
     from pgasrob.program.instance import refuse_threads
 
@@ -126,10 +131,13 @@ def trace_search(
     """The `traces` engine on ``part`` of the exploration, the whole when None. ``sources`` are as for
     :func:`attack_search`; beyond ``longest`` events the kernel takes a run to have no end (None: its own bound; the
     reference has a lower one)."""
-    from pgasrob.robustness.engine import WHOLE
+    from pgasrob.diagnostics import Diagnostic, SourceError
+    from pgasrob.robustness.engine import WHOLE, knows_traces
 
     part = part or WHOLE
-    _without_threads(instance)
+    if not knows_traces(instance):
+        hint = "take another engine, as the default one does"
+        raise SourceError([Diagnostic("PG038", MANY_PASS, instance.program.source.file, hint=hint)])
     if _native():
         from pgasrob.robustness.native_traces import MOST_EVENTS, NativeTraceSearch
 

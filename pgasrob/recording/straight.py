@@ -113,7 +113,7 @@ def _trace(instance: Instance, ranks_in_turn: Iterable[Sequence[int]]) -> Trace:
         transitions, operands = tuple(each.transition for each in issued), issued[0].operands
         if isinstance(operands, core.Barrier):
             clock = tuple(count + 1 for count in _joined([last(rank) for rank in ranks]))
-            event = Event(len(events), 0, transitions, operands, clock, ())
+            event = Event(len(events), 0, transitions, operands, clock, (), tuple(range(nodes)))
         else:
             rank = ranks[0]
             done = performed(operands, registers[rank], memory)
@@ -123,7 +123,7 @@ def _trace(instance: Instance, ranks_in_turn: Iterable[Sequence[int]]) -> Trace:
             met = [entry.event.clock for made in chain for entry in cells.met_by(made.access)]
             past = _joined([last(rank), *met])
             clock = (*past[:rank], past[rank] + 1, *past[rank + 1 :])
-            event = Event(len(events), rank, transitions, operands, clock, chain)
+            event = Event(len(events), rank, transitions, operands, clock, chain, (rank,))
             for place, made in enumerate(chain):
                 cells.enter(Entry(event, place, made))
         events.append(event)

@@ -73,8 +73,8 @@ class Closing:
                     yield Source(event, number, step.access)
 
     def _stays(self, event: Event) -> bool:
-        owner = self._instance.owner
-        return all(owner(step.access.cell) == event.rank for step in core.steps_of(event.operands))
+        owner, home = self._instance.owner, self._instance.home[event.rank]
+        return all(owner(step.access.cell) == home for step in core.steps_of(event.operands))
 
     def _command(self, event: Event) -> tuple[int, int, int]:
         position = self._trace.positions[event.rank][event.index]
@@ -135,7 +135,7 @@ class Closing:
 
     def _move(self, delaying: Delaying, event: Event) -> Move:
         if event.is_barrier:
-            return None, event.transitions, []
+            return None, event.transitions, event.ranks
         parts = delaying.parts.get(event.number, [NOW] * len(core.steps_of(event.operands)))
         return event.rank, event.transitions, parts
 

@@ -114,7 +114,7 @@ class Delaying:
         if self.left.has(event.clock):
             return
         if event.is_barrier:
-            for rank in range(self._instance.processes):
+            for rank in event.ranks:
                 self._tainted.setdefault(rank, event.clock[rank] - 1)
                 self._go_on(rank, event.clock[rank])
             return

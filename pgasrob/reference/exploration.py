@@ -39,6 +39,7 @@ from pgasrob.semantics.mazurkiewicz_trace import (
     value_after,
 )
 from pgasrob.semantics.sequential import SequentialState
+from pgasrob.semantics.state_space import behind
 
 BARRIER = -1
 """In place of a rank: all ranks, which take part in barriers."""
@@ -51,10 +52,11 @@ Footprint = tuple[Access, ...]
 
 
 class Choice(NamedTuple):
-    """What may come next: commands of ``rank``, or of all ranks, whose next command is a barrier."""
+    """What may come next: commands of ``rank``, or of all ``ranks`` whose next command is a barrier."""
 
     rank: int
     commands: tuple[Command, ...]
+    ranks: tuple[int, ...]
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -115,7 +117,7 @@ class Exploration:
             for automaton in instance.automata
             for leaving in automaton.out
         )
-        nodes = instance.nodes
+        nodes = instance.processes
         self._run: list[Event] = []
         self._of_rank: list[list[Event]] = [[] for _ in range(nodes)]
         self._positions: list[list[Position]] = [[] for _ in range(nodes)]
@@ -148,7 +150,7 @@ class Exploration:
             asleep = {
                 key: its
                 for key, its in node.asleep.items()
-                if BARRIER not in (choice.rank, key[0]) and choice.rank != key[0] and independent(its, footprint)
+                if key[0] not in (BARRIER, *choice.ranks) and independent(its, footprint)
             }
             node.asleep[choice.key] = footprint
             after = self._node(self._issue(node.state, choice), asleep)
@@ -178,7 +180,7 @@ class Exploration:
     def moves(self) -> list[Move]:
         """The run so far."""
         return [
-            (None, event.transitions, [])
+            (None, event.transitions, event.ranks)
             if event.is_barrier
             else (event.rank, event.transitions, [1] * len(core.steps_of(event.operands)))
             for event in self._run
@@ -218,20 +220,23 @@ class Exploration:
     def _node(self, state: SequentialState, asleep: dict[tuple[int, ...], Footprint]) -> Node:
         nodes = self.instance.processes
         choices = [
-            Choice(rank, (command,))
+            Choice(rank, (command,), (rank,))
             for rank in range(nodes)
             if self._goes_on(rank, state)
             for command in self._positions[rank][-1].commands
             if _enabled(command, self._positions[rank][-1], state)
         ]
         arrivals = [
-            [(each.operands.name, each) for each in own[-1].commands if isinstance(each.operands, core.Barrier)]
-            for own in self._positions
+            [(each.operands.name, (rank, each)) for each in own[-1].commands if isinstance(each.operands, core.Barrier)]
+            for rank, own in enumerate(self._positions)
         ]
-        barriers = [Choice(BARRIER, commands) for commands in barriers_of(arrivals)]
+        barriers = [
+            Choice(BARRIER, tuple(command for _, command in passing), tuple(rank for rank, _ in passing))
+            for passing in barriers_of(self.instance.by_rank(arrivals))
+        ]
         choices += barriers
         after = self._run[-1].rank if self._run else BARRIER
-        node = Node(state, choices, _begun_with(choices, asleep, bool(barriers), after), asleep)
+        node = Node(state, choices, _begun_with(choices, asleep, after), asleep)
         before = self._nodes[-1] if self._nodes else None
         if before is not None:
             node.level = before.level + before.branches
@@ -258,7 +263,9 @@ class Exploration:
         for rank in dict.fromkeys(choice.rank for choice in choices if choice.rank not in (BARRIER, *sleepy)):
             commands = self._positions[rank][-1].commands
             if not any(
-                command.waits or isinstance(command.operands, core.Barrier) or self._footprint(Choice(rank, (command,)))
+                command.waits
+                or isinstance(command.operands, core.Barrier)
+                or self._footprint(Choice(rank, (command,), (rank,)))
                 for command in commands
             ):
                 return rank
@@ -268,21 +275,23 @@ class Exploration:
         """Go on by ``choice``."""
         clock = self._past(choice)
         if choice.rank == BARRIER:
-            after = tuple(count + 1 for count in clock)
+            after = tuple(count + (rank in choice.ranks) for rank, count in enumerate(clock))
             transitions = tuple(command.transition for command in choice.commands)
-            event = Event(len(self._run), 0, transitions, choice.commands[0].operands, after, ())
+            first, form = choice.ranks[0], choice.commands[0].operands
+            event = Event(len(self._run), first, transitions, form, after, (), choice.ranks)
             self._run.append(event)
             self._looks.append(())
-            for rank, transition in enumerate(transitions):
+            passing = tuple(zip(choice.ranks, transitions, strict=True))
+            for rank, transition in passing:
                 self._of_rank[rank].append(event)
                 self._enter(rank, transition.target, state.registers[rank])
-            return state._replace(control=tuple(transition.target for transition in transitions))
-        rank, ((transition, operands),) = choice
+            return state._replace(control=behind(state.control, passing))
+        rank, ((transition, operands),), _ = choice
         done = performed(operands, state.registers[rank], state.memory)
         assert done is not None, "it is enabled"
         registers, memory, chain = done
         after = (*clock[:rank], clock[rank] + 1, *clock[rank + 1 :])
-        event = Event(len(self._run), rank, (transition,), operands, after, chain)
+        event = Event(len(self._run), rank, (transition,), operands, after, chain, choice.ranks)
         looks = self._looks_of(rank, choice.commands[0])
         self._run.append(event)
         self._of_rank[rank].append(event)
@@ -300,7 +309,7 @@ class Exploration:
         event, looks = self._run.pop(), self._looks.pop()
         for access in (*(made.access for made in event.chain), *looks):
             self._cells.leave(access.cell)
-        for rank in range(self.instance.processes) if event.is_barrier else (event.rank,):
+        for rank in event.ranks:
             self._of_rank[rank].pop()
             self._positions[rank].pop()
 
@@ -334,7 +343,7 @@ class Exploration:
     def _past(self, choice: Choice) -> Clock:
         """The events that come before ``choice`` in the trace, were it next."""
         if choice.rank == BARRIER:
-            return _joined([self._last(rank) for rank in range(self.instance.processes)])
+            return _joined([self._last(rank) for rank in choice.ranks])
         met = [entry.event.clock for access in self._footprint(choice) for entry in self._cells.met_by(access)]
         return _joined([self._last(choice.rank), *met])
 
@@ -385,7 +394,7 @@ class Exploration:
         operands = command.operands
         assert isinstance(operands, core.Immediate)
         position, last = self._positions[rank][-1], self._last(rank)
-        choice = Choice(rank, (command,))
+        choice = Choice(rank, (command,), (rank,))
         for layer in reversed(self._cells.layers(operands.access.cell)):
             if not conflict(layer.access, operands.access):
                 continue
@@ -423,18 +432,17 @@ class Exploration:
         there = [event for event in self._run[first:] if not any(each.is_in(event.clock) for each in out)]
         counts = [0] * self.instance.processes
         for event in self._run[:first]:
-            for rank in range(self.instance.processes) if event.is_barrier else (event.rank,):
+            for rank in event.ranks:
                 counts[rank] += 1
         initials: list[int] = []
         seen: set[int] = set()
         for event in there:
             who = BARRIER if event.is_barrier else event.rank
-            ranks = set(range(self.instance.processes)) if event.is_barrier else {event.rank}
-            if not seen & ranks and all(
-                count - (rank in ranks) <= counts[rank] for rank, count in enumerate(event.clock)
+            if seen.isdisjoint(event.ranks) and all(
+                count - (rank in event.ranks) <= counts[rank] for rank, count in enumerate(event.clock)
             ):
                 initials.append(who)
-            seen |= ranks
+            seen.update(event.ranks)
         footprint = self._footprint(choice)
         made = tuple(access for event in there for access in self._accesses(event))
         if choice.rank not in seen and independent(footprint, made):
@@ -521,18 +529,18 @@ def _greatest_kept(before: int, entries: Sequence[Entry], passes: Passes) -> lis
     ]
 
 
-def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], barrier: bool, last: int) -> set[int]:
+def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], last: int) -> set[int]:
     """Whose commands to try first where there are these ``choices``.
 
     One rank is enough, the next after the ``last`` one, so that no rank goes round a loop while the others stand still.
     It must not be one that has been left with some of its commands only: what somebody else does may wake the
-    others, and they are gone when the rank goes on. All are tried where a ``barrier`` is one way to go on.
+    others, and they are gone when the rank goes on. All are tried where a barrier is one way to go on, but for ranks
+    that do not pass it.
     """
     awake = [choice.rank for choice in choices if choice.key not in asleep]
-    if barrier:
-        return set(awake)
     sleepy = {choice.rank for choice in choices if choice.key in asleep}
-    wholly = [rank for rank in awake if rank not in sleepy]
+    passing = {BARRIER}.union(*(choice.ranks for choice in choices if choice.rank == BARRIER))
+    wholly = [rank for rank in awake if rank not in sleepy | passing]
     if not wholly:
         return set(awake)
     return {min(wholly, key=lambda rank: (rank <= last, rank))}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.program import core
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import Reason
@@ -247,8 +248,16 @@ def until(search: Facts, pieces: Iterator[None], most: int | None) -> Iterator[N
 
 
 def knows_traces(instance: Instance) -> bool:
-    """Whether the `traces` engine knows programs such as ``instance``."""
-    return not instance.has_threads
+    """Whether it can be followed trace by trace: who passes a barrier is certain, for one thread of each rank alone
+    passes any, and has nothing else to do there."""
+    if not instance.has_threads:
+        return True
+    before = [
+        [out for out in automaton.out if any(isinstance(each.form, core.Barrier) for each in out)]
+        for automaton in instance.automata
+    ]
+    passing = instance.by_rank([[bool(own)] for own in before])
+    return all(len(out) == 1 for own in before for out in own) and all(sum(own) <= 1 for own in passing)
 
 
 def longest_run(instance: Instance) -> int:

@@ -55,7 +55,8 @@ class Made(NamedTuple):
 
 @dataclass(slots=True)
 class Event:
-    """A command of ``rank`` with all its steps, or a barrier of all ranks (``rank`` is 0 then).
+    """A command of ``rank`` with all its steps, or a barrier, which all ``ranks`` pass (``rank`` is the first then).
+    Where ranks have several threads these are processes, as everywhere here.
 
     ``clock``: the events of each rank that come before it in the trace, itself included. ``chain``: its accesses.
     """
@@ -66,6 +67,7 @@ class Event:
     operands: Operands
     clock: Clock
     chain: tuple[Made, ...]
+    ranks: tuple[int, ...]
 
     @property
     def is_barrier(self) -> bool:

@@ -9,6 +9,7 @@ from pgasrob.export.promela import to_promela
 from pgasrob.program.instance import block_of
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
+from pgasrob.twins import trace_search
 
 TEXT = """program threads;
 nodes 3;
@@ -72,6 +73,8 @@ def test_what_is_wrong_with_threads(text: str, code: str, message: str) -> None:
 
 
 def test_what_does_not_know_threads_says_so() -> None:
-    with pytest.raises(SourceError) as error:
-        to_promela(parse(TEXT).instantiate())
-    assert error.value.diagnostics[0].code == "PG038"
+    several = parse("nodes 1; process { barrier; } process thread 1 { barrier; }").instantiate()
+    for ask in (to_promela, trace_search):
+        with pytest.raises(SourceError) as error:
+            ask(several)
+        assert error.value.diagnostics[0].code == "PG038"

@@ -227,7 +227,7 @@ def test_races_are_turned_round(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rank_with_some_commands_asleep_does_not_begin_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """434 of the programs with the commands of the paper."""
     begun_with = exploration._begun_with
-    monkeypatch.setattr(exploration, "_begun_with", lambda choices, asleep, barrier, last: _first(choices, asleep))
+    monkeypatch.setattr(exploration, "_begun_with", lambda choices, asleep, last: _first(choices, asleep))
     program = translated(strategies.random_program(434, commands=CHOICES[4])).instance
     assert explored(program) == 10
     monkeypatch.setattr(exploration, "_begun_with", begun_with)

@@ -225,9 +225,8 @@ impl Delaying {
     /// Notes that an event is left out; whether that is the first of its rank.
     fn ends_before(&mut self, run: &Run, number: usize) -> bool {
         let event = &run.events[number];
-        let ranks = if event.rank == BARRIER { 0..run.control.len() } else { event.rank..event.rank + 1 };
         let mut first = false;
-        for rank in ranks {
+        for rank in run.ranks(event) {
             let index = if event.rank == BARRIER { event.clock.count(rank) - 1 } else { event.index };
             let end = self.ends.entry(rank).or_insert(u32::MAX);
             first |= index < *end;
@@ -309,7 +308,7 @@ impl Delaying {
     ) -> Result<bool> {
         let event = &run.events[number];
         if event.rank == BARRIER {
-            for rank in 0..tables.processes {
+            for rank in run.ranks(event) {
                 let count = event.clock.count(rank);
                 self.tainted.entry(rank).or_insert(count - 1);
                 self.go_on(run, order, rank, count);

@@ -192,8 +192,10 @@ impl Exploration {
                 self.nodes[at].barriers += 1;
                 // Who waits for a value as well may have had it before.
                 self.find_all_earlier(tables, world)?;
+                let passes = |rank| transitions.iter().any(|&transition| tables.process_of(transition) == rank);
+                let asleep = self.nodes[at].asleep.iter().filter(|asleep| !passes(asleep.rank)).cloned().collect();
                 self.run.pass_barrier(tables, world, &transitions)?;
-                self.enter(tables, world, Vec::new())
+                self.enter(tables, world, asleep)
             }
             Choice::Command(rank, command) => {
                 self.find_races(tables, world, rank, &command)?;
@@ -239,7 +241,9 @@ impl Exploration {
     fn begun_with(&self, tables: &Tables, world: &mut World, node: &Node) -> Result<Vec<usize>> {
         let count = self.run.control.len();
         let barrier = self.run.at_barrier();
-        let last = self.run.events.last().map(|event| if event.rank == BARRIER { 0 } else { event.rank });
+        let passing = if barrier { self.run.barrier(0)?.unwrap_or_default() } else { Vec::new() };
+        let passes = |rank| passing.iter().any(|&transition| tables.process_of(transition) == rank);
+        let last = self.run.events.last().map(|event| event.lead);
         let first = last.map_or(0, |last| last + 1);
         let mut awake = Vec::new();
         for rank in (first..count).chain(0..first.min(count)) {
@@ -251,7 +255,7 @@ impl Exploration {
                     some |= !sleeps;
                 }
             }
-            if some && !sleepy && !barrier {
+            if some && !sleepy && !passes(rank) {
                 return Ok(vec![rank]);
             }
             if some {
@@ -494,10 +498,12 @@ impl Exploration {
                 continue;
             }
             if event.rank == BARRIER {
-                if !seen.contains(&true) && (0..nodes).all(|rank| event.clock.count(rank) - 1 <= count(rank)) {
+                let passing = run.ranks(event);
+                let before = |rank: usize| event.clock.count(rank) - u32::from(passing.contains(&rank));
+                if !passing.iter().any(|&rank| seen[rank]) && (0..nodes).all(|rank| before(rank) <= count(rank)) {
                     initials.push(BARRIER);
                 }
-                seen.fill(true);
+                passing.into_iter().for_each(|rank| seen[rank] = true);
                 continue;
             }
             let comes_first =

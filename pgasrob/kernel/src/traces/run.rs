@@ -41,10 +41,12 @@ pub struct Made {
 pub struct Event {
     /// BARRIER for a barrier.
     pub rank: usize,
+    /// That rank; of a barrier the first of those who pass it.
+    pub lead: usize,
     /// Of a barrier the first of its transitions among all of them.
     pub transition: usize,
     pub clock: Clock,
-    /// Its place among the events of its rank.
+    /// Its place among the events of `lead`.
     pub index: u32,
     /// Its accesses among all.
     made: usize,
@@ -55,7 +57,7 @@ pub struct Event {
 impl Event {
     /// Whether it is among the events of `clock`, the past of another one.
     pub fn is_in(&self, clock: &Clock) -> bool {
-        if self.rank == BARRIER { self.clock.epoch() <= clock.epoch() } else { self.index < clock.count(self.rank) }
+        self.index < clock.count(self.lead)
     }
 }
 
@@ -77,7 +79,11 @@ pub struct Run {
     made: Vec<Made>,
     looks: Vec<Access>,
     undo: Vec<Undo>,
+    /// The transitions by which barriers are passed, and by whom.
     arrivals: Vec<usize>,
+    passing: Vec<usize>,
+    /// Of each rank its threads; where one has several, barriers make no epochs, since some may not pass them.
+    threads: Vec<Vec<usize>>,
     epochs: Vec<Arc<Epoch>>,
     /// The number of ranks whose next command is a barrier.
     waiting: usize,
@@ -120,6 +126,8 @@ impl Run {
             looks: Vec::new(),
             undo: Vec::new(),
             arrivals: Vec::new(),
+            passing: Vec::new(),
+            threads: tables.of_rank.clone(),
             epochs: vec![Arc::new(Epoch { number: 0, counts: filled(0, nodes)? })],
             waiting: 0,
             mixed,
@@ -184,20 +192,26 @@ impl Run {
 
     /// Whether all ranks have come to the same barrier.
     pub fn at_barrier(&self) -> bool {
-        self.waiting == self.control.len()
-            && barriers::count(self.waiting, |rank| self.ways_through_a_barrier(rank)) > 0
+        self.waiting >= self.threads.len()
+            && barriers::count(self.threads.len(), |rank| self.ways_through_a_barrier(rank)) > 0
     }
 
     /// The transitions of all ranks in the barrier number `choice` that they can pass now, if there are so many.
     pub fn barrier(&self, choice: usize) -> Result<Option<Vec<usize>>> {
-        if self.waiting < self.control.len() {
+        if self.waiting < self.threads.len() {
             return Ok(None);
         }
-        barriers::nth(self.waiting, |rank| self.ways_through_a_barrier(rank), choice as u64)
+        barriers::nth(self.threads.len(), |rank| self.ways_through_a_barrier(rank), choice as u64)
     }
 
     fn ways_through_a_barrier(&self, rank: usize) -> impl Iterator<Item = (usize, usize)> {
-        self.at(rank).commands.iter().filter_map(|command| Some((command.barrier?, command.transition)))
+        let commands = self.threads[rank].iter().flat_map(|&thread| &self.at(thread).commands);
+        commands.filter_map(|command| Some((command.barrier?, command.transition)))
+    }
+
+    /// Whether some rank has several threads.
+    pub fn has_threads(&self) -> bool {
+        self.control.len() > self.threads.len()
     }
 
     /// Whether `rank` may issue `command` now. (A barrier is not issued by one rank.)
@@ -277,35 +291,63 @@ impl Run {
     /// The transitions of all ranks in a barrier.
     pub fn arrivals(&self, event: usize) -> &[usize] {
         let first = self.events[event].transition;
-        &self.arrivals[first..first + self.control.len()]
+        &self.arrivals[first..first + self.threads.len()]
+    }
+
+    /// Whose an event is: all who pass a barrier.
+    pub fn ranks(&self, event: &Event) -> Vec<usize> {
+        if event.rank != BARRIER {
+            return vec![event.rank];
+        }
+        self.passing[event.transition..event.transition + self.threads.len()].to_vec()
     }
 
     /// Goes on by a barrier.
     pub fn pass_barrier(&mut self, tables: &Tables, world: &mut World, transitions: &[usize]) -> Result<()> {
-        let nodes = tables.processes;
-        let counts: Vec<u32> = self.of_rank.iter().map(|events| events.len() as u32 + 1).collect();
-        world.budget.take(nodes * (size_of::<u32>() + size_of::<usize>()))?;
-        let epoch = Arc::new(Epoch { number: self.epochs.len() as u32, counts });
-        self.epochs.push(epoch.clone());
+        let passing: Vec<usize> = transitions.iter().map(|&transition| tables.process_of(transition)).collect();
+        let clock = self.clock_behind(world, &passing)?;
         let number = self.events.len() as u32;
         let event = Event {
             rank: BARRIER,
+            lead: passing[0],
             transition: self.arrivals.len(),
-            clock: Clock::at(epoch),
-            index: 0,
+            clock,
+            index: self.of_rank[passing[0]].len() as u32,
             made: self.made.len(),
             looks: self.looks.len(),
             undo: self.undo.len(),
         };
         self.arrivals.extend_from_slice(transitions);
+        self.passing.extend_from_slice(&passing);
         push(&mut self.events, event, &mut world.budget)?;
-        for (rank, &transition) in transitions.iter().enumerate() {
+        for (&rank, &transition) in passing.iter().zip(transitions) {
             self.of_rank[rank].push(number);
             self.control[rank] = tables.transitions[transition].target;
             let registers = self.at(rank).registers.clone();
             self.stand(tables, world, rank, registers)?;
         }
         Ok(())
+    }
+
+    /// The past of a barrier of these ranks, itself included.
+    fn clock_behind(&mut self, world: &mut World, passing: &[usize]) -> Result<Clock> {
+        if self.has_threads() {
+            let mut past = Past::of(&self.last(passing[0]))?;
+            for &rank in passing {
+                past.join(&self.last(rank))?;
+            }
+            for &rank in passing {
+                past.raise(rank as u32, self.of_rank[rank].len() as u32 + 1)?;
+            }
+            let clock = past.done();
+            world.budget.take(clock.bytes())?;
+            return Ok(clock);
+        }
+        let counts: Vec<u32> = self.of_rank.iter().map(|events| events.len() as u32 + 1).collect();
+        world.budget.take(passing.len() * (size_of::<u32>() + size_of::<usize>()))?;
+        let epoch = Arc::new(Epoch { number: self.epochs.len() as u32, counts });
+        self.epochs.push(epoch.clone());
+        Ok(Clock::at(epoch))
     }
 
     /// Goes on by a command that is enabled.
@@ -325,6 +367,7 @@ impl Run {
         let number = self.events.len();
         let event = Event {
             rank,
+            lead: rank,
             transition: command.transition,
             clock,
             index,
@@ -433,13 +476,14 @@ impl Run {
         self.made.truncate(event.made);
         self.looks.truncate(event.looks);
         world.budget.give(event.clock.bytes());
-        let ranks = if event.rank == BARRIER {
+        let ranks = self.ranks(&event);
+        if event.rank == BARRIER {
             self.arrivals.truncate(event.transition);
-            self.epochs.pop();
-            0..self.control.len()
-        } else {
-            event.rank..event.rank + 1
-        };
+            self.passing.truncate(event.transition);
+            if !self.has_threads() {
+                self.epochs.pop();
+            }
+        }
         for rank in ranks {
             self.of_rank[rank].pop();
             self.step_back(world, rank);
