@@ -236,8 +236,24 @@ Operands = Shape[int, Cell]
 """A command with its expressions evaluated."""
 
 
+MOST_FORMS = 10_000
+_FORMS: dict[int, tuple[Command, Form]] = {}
+"""The latest forms by the identity of their commands: a front end asks again and again for that of one command."""
+
+
 def lower(command: Command) -> Form:
     """The core form of ``command``."""
+    known = _FORMS.get(id(command))
+    if known is not None:
+        return known[1]
+    if len(_FORMS) >= MOST_FORMS:
+        _FORMS.clear()
+    form = _lowered(command)
+    _FORMS[id(command)] = command, form  # which keeps the command, so that no other one has its identity
+    return form
+
+
+def _lowered(command: Command) -> Form:
     match command:
         case commands.Assign(register, value):
             return Assign(register.index, value)

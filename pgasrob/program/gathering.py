@@ -142,9 +142,13 @@ class Gathering:
     def _may_be_flag(self, form: Read, state: int) -> bool:
         if form.update is not None:
             return False
-        flags = self._of_all.of(self._rank, self._of_all.phase(self._rank, state))
-        size, found = self._walks.size, addresses(form.access.cell.address)
-        return any(found is None or cell % size in found for cell in flags)
+        place, phase = form.access.cell, self._of_all.phase(self._rank, state)
+        found, owner = addresses(place.address), self._rank if place.rank is None else constant(place.rank)
+        if found is None:
+            return bool(self._of_all.of(self._rank, phase))
+        owners = range(self._of_all.nodes) if owner is None else (owner,)
+        cells = (each * self._walks.size + address for each in owners for address in found)
+        return any(self._of_all.flag(cell, self._rank, phase) is not None for cell in cells)
 
     def _is_followed(self, form: core.Form) -> bool:
         match form:

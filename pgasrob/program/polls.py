@@ -26,7 +26,7 @@ from pgasrob.program.expressions import Expr, constant, names_me_or_nodes, regis
 from pgasrob.program.gathering import Gathering
 from pgasrob.program.graphs import components, dominators, reached
 from pgasrob.program.looks import Looks
-from pgasrob.program.raised_flags import Flags
+from pgasrob.program.raised_flags import Flags, addresses
 from pgasrob.program.walks import MOST_WAYS, Goal, Values, Walks, is_quiet, is_read
 from pgasrob.stop_points import stop_point
 
@@ -45,6 +45,29 @@ def with_polls(
     polls = _Polls(Walks(automaton, rank, program.cells, nodes), program.shown, flags)
     out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
     return ControlAutomaton(tuple(map(tuple, _numbered(out))))
+
+
+def may_become_waits(automaton: ControlAutomaton) -> bool:
+    """Whether reads that are no waits may be some where more is known of what the program shows: a read can only be one
+    where its rank may look at the cell again, before it does what no rule here goes beyond."""
+
+    def followed(state: int) -> Iterator[int]:
+        leaving = automaton.out[state]
+        return (
+            edge.target for edge in leaving if not isinstance(edge.form, core.Transfer | core.Bundle | core.Barrier)
+        )
+
+    for read in automaton.transitions:
+        form = read.form
+        if not isinstance(form, core.Immediate) or not is_read(form) or form.until is not None:
+            continue
+        cells = addresses(form.access.cell.address)
+        for each in (edge.form for state in reached([read.target], followed) for edge in automaton.out[state]):
+            if isinstance(each, core.Immediate) and each.update is None:
+                others = addresses(each.access.cell.address)
+                if cells is None or others is None or not cells.isdisjoint(others):
+                    return True
+    return False
 
 
 def _numbered(out: list[list[Transition]]) -> Iterator[list[Transition]]:

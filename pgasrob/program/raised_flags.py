@@ -52,13 +52,14 @@ class _AnyCell(Exception):
 
 
 class Flags:
-    """The flags of ``program``, with these ``automata`` by rank."""
+    """The flags of ``program``, with these ``automata`` by rank, of which there are ``nodes``."""
 
     def __init__(self, program: Declared, automata: Sequence[ControlAutomaton]) -> None:
         self._program, self._automata = program, automata
-        self._nodes, self._size = len(automata), program.cells
+        self.nodes, self._size = len(automata), program.cells
         self._order = LaterWrites(automata, frozenset(queue.id for queue in program.queues if queue.unordered))
         self._known: dict[tuple[int, int | None], Mapping[Cell, Flag]] = {}
+        self._flags: dict[tuple[Cell, int, int | None], Flag | None] = {}
 
     @property
     def merges(self) -> bool:
@@ -86,9 +87,16 @@ class Flags:
     def of(self, rank: int, phase: int | None = None) -> Mapping[Cell, Flag]:
         """The cells that are flags to ``rank`` while it has passed ``phase`` barriers (None: whenever)."""
         if (rank, phase) not in self._known:
-            found = ((cell, self._flag(cell, rank, phase)) for cell in self._writes)
+            found = ((cell, self.flag(cell, rank, phase)) for cell in self._writes)
             self._known[rank, phase] = {cell: flag for cell, flag in found if flag is not None}
         return self._known[rank, phase]
+
+    def flag(self, cell: Cell, rank: int, phase: int | None) -> Flag | None:
+        """What ``cell`` is as a flag to ``rank`` while it has passed ``phase`` barriers (None: whenever), if it is."""
+        key = cell, rank, phase
+        if key not in self._flags:
+            self._flags[key] = self._flag(cell, rank, phase) if cell in self._writes else None
+        return self._flags[key]
 
     def _flag(self, cell: Cell, rank: int, phase: int | None) -> Flag | None:
         writes = self._arriving(cell, rank, phase)
@@ -256,11 +264,11 @@ class Flags:
         if found is None:
             raise _AnyCell
         owner = rank if place.rank is None else constant(place.rank)
-        if owner is not None and not 0 <= owner < self._nodes:
+        if owner is not None and not 0 <= owner < self.nodes:
             return  # it faults
         for address in sorted(found):
             if 0 <= address < self._size:
-                for each in range(self._nodes) if owner is None else (owner,):
+                for each in range(self.nodes) if owner is None else (owner,):
                     yield each * self._size + address
 
     # A rank's own cells
@@ -279,7 +287,7 @@ class Flags:
                     try:
                         found.update(self._cells(access.cell, rank))
                     except _AnyCell:
-                        return frozenset(range(self._nodes * self._size))
+                        return frozenset(range(self.nodes * self._size))
         return frozenset(found)
 
 

@@ -6,12 +6,15 @@ from typing import get_args
 
 import pytest
 
+from pgasrob.program import core
+from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Const, parts
 from pgasrob.program.instance import Instance, _reads_again
 from pgasrob.program.parser import parse
-from pgasrob.program.polls import with_polls
+from pgasrob.program.polls import may_become_waits, with_polls
 from pgasrob.program.raised_flags import Flags
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Conflicts, Reading
+from pgasrob.program.walks import is_read
 from tests.certificates.mutants import random_programs
 from tests.support import calls, examples
 
@@ -287,7 +290,7 @@ def test_conditions_that_nest_deeply_are_none_of_a_poll() -> None:
 
 def test_where_no_cell_is_read_again_nothing_is_looked_for_and_nothing_would_be_found() -> None:
     """A checker of certificates does not even import `polls` there."""
-    left_out = examined = 0
+    left_out = examined = never = 0
     for _, drawn, nodes in random_programs(500, examples(120, nightly=10_000)):
         for conflicts in get_args(Conflicts):
             literal = drawn.instantiate(nodes, Reading("count", conflicts))
@@ -299,7 +302,33 @@ def test_where_no_cell_is_read_again_nothing_is_looked_for_and_nothing_would_be_
             assert [[edge.form for edge in each.transitions] for each in read] == [
                 [edge.form for edge in each.transitions] for each in found
             ]
+            for automaton, waiting in zip(literal.automata, found, strict=True):
+                if not may_become_waits(automaton):
+                    assert not any(_waits(edge) for edge in waiting.transitions)
+                    never += any(is_read(edge.form) for edge in automaton.transitions)
             again = any(map(_reads_again, literal.automata))
             left_out += not again
             examined += again
-    assert min(left_out, examined) > 60
+    assert min(left_out, examined, never) > 60
+
+
+def _waits(edge: Transition) -> bool:
+    return isinstance(edge.form, core.Immediate) and edge.form.until is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "may"),
+    [
+        ("r <- mem[x]; s <- mem[x];", True),
+        ("r <- mem[x]; await(mem[x] == 1);", True),
+        ("r <- mem[x]; n <- n + 1; if (n == 2) { wait(q); } s <- mem[x];", True),
+        ("r <- mem[a + n]; s <- mem[a + 1];", True),
+        ("while (n < 2) { r <- mem[x]; n <- n + 1; }", True),
+        ("r <- mem[x]; s <- mem[y];", False),
+        ("r <- mem[x]; mem[x] <- 1;", False),
+        ("r <- mem[x]; barrier; s <- mem[x];", False),
+        ("r <- mem[x]; write(y, 1, y, q); s <- mem[x];", False),
+    ],
+)
+def test_which_reads_may_become_waits(body: str, may: bool) -> None:
+    assert any(map(may_become_waits, instance(body, LITERAL_READING).automata)) == may

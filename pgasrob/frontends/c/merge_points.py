@@ -15,7 +15,7 @@ from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.rank_position import MOST_INSTRUCTIONS
 from pgasrob.frontends.c.registers import Registers
-from pgasrob.frontends.c.snapshots import Frame, Variables, various
+from pgasrob.frontends.c.snapshots import Frame, Items, Variables, various
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.values import Address, Known, Unknown, of_registers
@@ -65,6 +65,7 @@ class MergePoints:
         self.facts = self.position.facts
         self.labels: dict[Hashable, str] = {}
         self.seen: dict[Hashable, list[Variables]] = defaultdict(list)
+        self._items = Items()
         self.silent = 0
         self.branched = False
         self.milestone, self.outdated = MANY_STATES, False
@@ -173,7 +174,7 @@ class MergePoints:
             if len(self.seen[group]) >= JOIN_VALUES:
                 self.undecided.forget(answers=len(self.seen[group]) >= LOOP_VALUES)
             self.undecided.renumber()
-        key = state.key()
+        key = state.key(self._items)
         label = self.labels.get(key)
         if label is not None:
             self.writer.close(label)

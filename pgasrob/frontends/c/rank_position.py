@@ -40,6 +40,7 @@ class Position:
         self.heads: Counter[tuple[str, int]] = Counter()
         self.state: State
         self.frame: Frame
+        self._latest_at = self._latest = NOWHERE
 
     def go_to(self, state: State) -> None:
         """The rank goes on from ``state``."""
@@ -54,7 +55,10 @@ class Position:
         if not span.line:
             calls = (caller.function.spans[caller.pc - 1] for caller in self.state.frames[-2::-1])
             span = next((each for each in calls if each.line), NOWHERE)
-        return Span(span.line, span.column, span.end_line, span.end_column, frame.turn, span.holds)
+        if self._latest_at is not span or self._latest.turn != frame.turn:
+            self._latest_at = span
+            self._latest = Span(span.line, span.column, span.end_line, span.end_column, frame.turn, span.holds)
+        return self._latest
 
     def turn(self) -> None:
         """Number what is executed from here on in this call differently from what was executed there before.

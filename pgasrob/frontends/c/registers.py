@@ -8,7 +8,7 @@ from pgasrob.frontends.c import code
 from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.snapshots import Frame
-from pgasrob.frontends.c.values import Address, Entry, Unknown, Value, of_registers
+from pgasrob.frontends.c.values import Address, Entry, Known, Unknown, Value, of_registers
 from pgasrob.program.expressions import Register, registers_of
 from pgasrob.stop_points import stop_point
 
@@ -71,7 +71,7 @@ class Registers:
     def note_what_is_read(self, *values: Value) -> None:
         """Note whether the source looks at ``values``, which the current instruction gives its target: what it reads
         into registers for them, its commands show only where it is used in commands."""
-        found = frozenset[int]().union(*map(registers_in, values))
+        found = frozenset[int]().union(*(registers_in(each) for each in values if not isinstance(each, Known)))
         if found:
             frame = self.position.frame
             looked = self._looked_at(-1, frame.pc + 1, getattr(frame.function.code[frame.pc], "target", None))

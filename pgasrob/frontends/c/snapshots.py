@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pgasrob.frontends.c.choices import Choice
 from pgasrob.frontends.c.code import CompiledFunction, Region, Slot
@@ -121,15 +121,17 @@ class State:
         targets = [frame.target for frame in self.frames[1:]]
         return [(frame, frame.live_now(waiting)) for frame, waiting in zip(self.frames, [*targets, None], strict=True)]
 
-    def key(self) -> Hashable:
-        """Equal for states that go on in the same way."""
+    def key(self, items: Items) -> Hashable:
+        """Equal for states that go on in the same way. ``items``: of the states before on the same rank."""
         frames = tuple(
             (frame.function.name, frame.depth, frame.pc, frame.target, *((slot, frame.slots[slot]) for slot in live))
             for frame, live in self.live()
         )
-        memory = frozenset((id, contents.key) for id, contents in self.memory.items())
-        others = (self.sizes, self.tables, self.initialised, self.notes, self.assumed, self.choices, self.brought)
-        return frames, memory, *(frozenset(each.items()) for each in others), self.guarded, self.answered, self.given
+        changing: tuple[Mapping[Any, Any], ...] = (
+            {id: contents.key for id, contents in self.memory.items()}, self.sizes, self.tables, self.initialised,
+            self.notes, self.assumed, self.choices, self.brought,
+        )  # fmt: skip
+        return frames, *map(items.of, range(len(changing)), changing), self.guarded, self.answered, self.given
 
     def variables(self) -> Variables:
         """The values by which two states at one place may differ: of live slots, and of scalars in memory."""
@@ -140,6 +142,22 @@ class State:
         }
         memory = {id: contents.key for id, contents in self.memory.items()}
         return Variables(slots, memory, dict(self.initialised), len(self.sizes))
+
+
+class Items:
+    """The items of dictionaries as sets. From one state to the next few of these change, and to hash one takes long."""
+
+    def __init__(self) -> None:
+        self._latest: dict[int, tuple[Mapping[Any, Any], frozenset[Any]]] = {}
+
+    def of(self, number: int, now: Mapping[Any, Any]) -> frozenset[Any]:
+        """The items of ``now``; ``number``: which of a state's dictionaries it is."""
+        if not now:
+            return frozenset()
+        latest = self._latest.get(number)
+        if latest is None or latest[0] != now:
+            latest = self._latest[number] = dict(now), frozenset(now.items())
+        return latest[1]
 
 
 class Variables(NamedTuple):
