@@ -86,10 +86,13 @@ MANY_PASS = (
 )
 
 
-def _without_threads(instance: Instance) -> None:
-    from pgasrob.program.instance import refuse_threads
+def _known_to_traces(instance: Instance) -> None:
+    from pgasrob.diagnostics import Diagnostic, SourceError
+    from pgasrob.robustness.engine import knows_traces
 
-    refuse_threads(instance.program, "this search")
+    if not knows_traces(instance):
+        hint = "take another engine, as the default one does"
+        raise SourceError([Diagnostic("PG038", MANY_PASS, instance.program.source.file, hint=hint)])
 
 
 def attack_search(
@@ -131,13 +134,10 @@ def trace_search(
     """The `traces` engine on ``part`` of the exploration, the whole when None. ``sources`` are as for
     :func:`attack_search`; beyond ``longest`` events the kernel takes a run to have no end (None: its own bound; the
     reference has a lower one)."""
-    from pgasrob.diagnostics import Diagnostic, SourceError
-    from pgasrob.robustness.engine import WHOLE, knows_traces
+    from pgasrob.robustness.engine import WHOLE
 
     part = part or WHOLE
-    if not knows_traces(instance):
-        hint = "take another engine, as the default one does"
-        raise SourceError([Diagnostic("PG038", MANY_PASS, instance.program.source.file, hint=hint)])
+    _known_to_traces(instance)
     if _native():
         from pgasrob.robustness.native_traces import MOST_EVENTS, NativeTraceSearch
 
@@ -152,7 +152,6 @@ def race_search(instance: Instance, strict: bool, memory: int | None, threads: i
     """The search for races state by state, with all reductions."""
     from pgasrob.robustness.reduction import REDUCTIONS
 
-    _without_threads(instance)
     if _native():
         from pgasrob.races.native_races import NativeRaceSearch
 
@@ -164,7 +163,7 @@ def race_search(instance: Instance, strict: bool, memory: int | None, threads: i
 
 def race_trace_search(instance: Instance, strict: bool, memory: int | None) -> RaceSearch:
     """The search for races trace by trace."""
-    _without_threads(instance)
+    _known_to_traces(instance)
     if _native():
         from pgasrob.races.native_races import NativeTracesRaceSearch
         from pgasrob.robustness.engine import longest_run

@@ -200,18 +200,20 @@ class _Consequences:
         for rank, automaton in enumerate(self._instance.automata):
             for transition in automaton.transitions:
                 if transition.span.line == line:
-                    own = not isinstance(transition.command, Fetch) or transition.command.rank == Const(rank)
+                    own = not isinstance(transition.command, Fetch) or transition.command.rank == Const(
+                        self._instance.home[rank]
+                    )
                     for access, fact in zip(core.accesses_of(transition.form), facts_of(transition), strict=True):
                         yield access, fact.waits or (fact.looks and own)
 
     def _looks(self, access: RacingAccess) -> bool:
         transition = next(_with_occurrence(self._instance, access.rank, access.occurrence))
-        own = self._instance.owner(access.cell) == access.rank
+        own = self._instance.owner(access.cell) == self._instance.home[access.rank]
         return own and any(fact.looks for fact in facts_of(transition))
 
     def _arrives(self, access: RacingAccess) -> bool:
         """As `Pairs` has it: by another rank, by an operation, or atomic."""
-        remote = self._instance.owner(access.cell) != access.rank
+        remote = self._instance.owner(access.cell) != self._instance.home[access.rank]
         return remote or access.operation is not None or bool(access.atomic)
 
     # One race

@@ -13,7 +13,7 @@ matters, and not that it does not. :func:`one_end` sees that all SC runs of a pr
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations, product
 from typing import NamedTuple
 
 from pgasrob.program.control import Transition
@@ -182,11 +182,22 @@ class AllEnds:
         """One pair of accesses for each two places that race in some SC state, with a run to where they are next."""
         done: set[Places] = set()
         for number, node in enumerate(self._nodes):
-            for one, other in self._both_next(node):
-                found = racing(self._pairs, one[0], other[0])
+            both = (racing(self._pairs, one[0], other[0]) for one, other in self._both_next(node))
+            for found in chain(both, self._between_threads(node)):
                 if found is not None and places(*found) not in done:
                     done.add(places(*found))
                     yield found, self._path(number)
+
+    def _between_threads(self, node: ScNode) -> Iterator[tuple[Next, Next]]:
+        """The next accesses of two threads of a rank that race, those of awaits that do not hold now among them."""
+        home = self._viewer.instance.home
+        ways = [self._next_of(rank, node.state) for rank in range(len(home))]
+        for one, other in combinations(range(len(ways)), 2):
+            if home[one] == home[other] and self._may_race((one, other), (ways[one], ways[other])):
+                for made, met in product(self._commands[ways[one]], self._commands[ways[other]]):
+                    for two in product(accesses(one, *made), accesses(other, *met)):
+                        if self._pairs.race(*two):
+                            yield two
 
     def _both_next(self, node: ScNode) -> Iterator[tuple[list[Step], list[Step]]]:
         """Every two commands of different ranks that can both be next at ``node``, each in all ways that it can go;

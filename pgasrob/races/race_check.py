@@ -14,6 +14,7 @@ from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.races.racing_pairs import Pairs, Places
 from pgasrob.robustness.check import check
 from pgasrob.robustness.counterexample import fault_reached, fault_witness
+from pgasrob.robustness.engine import knows_traces
 from pgasrob.robustness.free_ways import Doubt, doubt
 from pgasrob.robustness.question import EngineChoice, Races, Robustness
 from pgasrob.robustness.reasons import (
@@ -232,7 +233,9 @@ class _Deciding:
 
     @property
     def _taking_turns(self) -> tuple[str, ...]:
-        return ORDER if self.nothing.engine == SEARCH else (TRACES,)
+        if self.nothing.engine != SEARCH:
+            return (TRACES,)
+        return ORDER if knows_traces(self.instance) else (SEARCH,)
 
     def _spent(self, search: RaceSearch) -> float:
         """What ``search`` has cost, in states of a search state by state."""

@@ -102,7 +102,7 @@ class Pairs:
 
     def _receives(self, next: Next, fact: Fact) -> bool:
         """Whether the access is there to see what arrives."""
-        looks = fact.looks and self._instance.owner(next.access.cell) == next.rank
+        looks = fact.looks and self._is_at_home(next)
         return fact.waits or (looks and not self._on_purpose)
 
     def counts_for_awaits(self, next: Next) -> bool:
@@ -110,16 +110,19 @@ class Pairs:
         return self._strict or not self._arrives(next, self.fact(next))
 
     def _arrives(self, next: Next, fact: Fact) -> bool:
-        """Whether the access makes a value arrive: it is by another rank, by an operation, or atomic."""
-        remote = self._instance.owner(next.access.cell) != next.rank
-        return next.access.writes and (remote or bool(fact.atomic) or not next.at_issue)
+        """Whether the access makes a value arrive: it is by another rank, by an operation, or atomic. (What another
+        thread stores for one that waits for it is a race as any store is.)"""
+        return next.access.writes and (not self._is_at_home(next) or bool(fact.atomic) or not next.at_issue)
+
+    def _is_at_home(self, next: Next) -> bool:
+        """Whether the access is to the memory of its own rank."""
+        return self._instance.owner(next.access.cell) == self._instance.home[next.rank]
 
     def kind(self, one: Next, other: Next) -> RaceKind:
         """Which kind of race the two are."""
-        owner = self._instance.owner(one.access.cell)
-        if one.rank != owner or other.rank != owner:
+        if not (self._is_at_home(one) and self._is_at_home(other)):
             return "remote"
-        return "local buffer" if one.at_issue or other.at_issue else "local"
+        return "local buffer" if one.at_issue != other.at_issue else "local"
 
 
 def next_at_issue(instance: Instance, rank: int, control: int, registers: Registers) -> list[Next]:

@@ -78,7 +78,7 @@ class Stopping:
         if self.left.has(event.clock):
             return
         rank = self._source.rank
-        own = event.is_barrier or event.rank == rank
+        own = rank in event.ranks
         index = event.clock[rank] - 1 if own else event.index
         is_source = event is self._source
         if not is_source and any(self._stopped.hits(made.access) for made in event.chain):
@@ -232,6 +232,6 @@ class TracesRaceSearch(TraceByTrace[Exploration]):
     @staticmethod
     def _move(event: Event, stopping: Stopping | None) -> Move:
         if event.is_barrier:
-            return None, event.transitions, []
+            return None, event.transitions, event.ranks
         parts = stopping.parts.get(event.number) if stopping else None
         return event.rank, event.transitions, parts or [NOW] * len(core.steps_of(event.operands))

@@ -26,6 +26,7 @@ from pgasrob.races.racing_pairs import Next, Pairs, Places, next_at_issue, place
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.sequential import SequentialState
+from pgasrob.semantics.state_space import behind
 
 
 class Run(NamedTuple):
@@ -54,7 +55,7 @@ class _Classical:
         self.found: set[Places] = set()
 
     def races(self, most: int) -> set[Places] | None:
-        nodes = self.instance.nodes
+        nodes = self.instance.processes
         state = SequentialState((0,) * nodes, (self.instance.registers,) * nodes, self.instance.memory)
         stack, seen = [Run(state, (), (), (), (-1,) * nodes, ((),) * nodes)], 0
         while stack:
@@ -72,7 +73,7 @@ class _Classical:
 
     def _longer(self, run: Run) -> Iterator[Run]:
         state = run.state
-        for rank in range(self.instance.nodes):
+        for rank in range(self.instance.processes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 done = execute(operands, state.registers[rank], state.memory)
                 if done is not None:
@@ -82,8 +83,8 @@ class _Classical:
                     )
                     yield self._issued(run, rank, transition, operands)._replace(state=after)
         for arrivals in self.instance.barriers(state.control):
-            arrived = self._added(run, list(range(self.instance.nodes)), None, len(run.accesses))
-            yield arrived._replace(state=state._replace(control=tuple(each.target for each in arrivals)))
+            arrived = self._added(run, [rank for rank, _ in arrivals], None, len(run.accesses))
+            yield arrived._replace(state=state._replace(control=behind(state.control, arrivals)))
 
     def _issued(self, run: Run, rank: int, transition: Transition, operands: Operands) -> Run:
         """``run`` with a command of ``rank``: its issue, and its steps."""

@@ -1,7 +1,8 @@
 """Which races change how SC runs end, by listing the SC runs after every SC state of a loop-free program.
 
-Two next commands of different ranks race where they access a cell, one of them writes it, not both are atomic, and none
-is an await, or fetches from its own memory what the other one writes. They matter where the runs after both orders do
+Two next commands of different ranks, or threads of one, race where they access a cell, one of them writes it, not both
+are atomic, and none is an await, or fetches from its own memory, what the other one writes: by its steps, from another
+rank or atomically, not as another thread stores. They matter where the runs after both orders do
 not end in the same ways. Plain are loads, stores and the copies of transfers; steps directly follow their issue.
 
 An end is how a run ends, the final values, and which assertions have failed on the way. Where it is said which reads
@@ -61,7 +62,24 @@ class RaceOrder:
             for other_rank, other, also in ways:
                 if rank is not None and other_rank is not None and rank < other_rank:
                     self._compare((rank, one, seen), (other_rank, other, also), run, shown)
+        self._note_awaits(run, ways)
         return self._ends[at]
+
+    def _note_awaits(self, run: Run, ways) -> None:
+        """Note the races of awaits that do not hold: what they wait for may be a race, and cannot change anything."""
+        machine = self._machine
+        for process, home in enumerate(machine.homes):
+            for number, edge in enumerate(machine.edges(run, process)):
+                if not isinstance(edge.command, Await):
+                    continue
+                place = home, machine.operands(run, process, number)["address"]
+                looks = Event("await", process, 0, place, edge.command.line, home=home), False, True
+                for other, after, _ in ways:
+                    if other not in (None, process) and any(
+                        _race(looks, its) for its in self._accesses(run, after, other)
+                    ):
+                        line = after.history[len(run.history)].line
+                        self.racing.add(tuple(sorted((edge.command.line, line))))
 
     def _ways(self, run: Run):
         """The runs with one command more: of which rank (None: of all), and what it shows."""
@@ -98,14 +116,13 @@ class RaceOrder:
 
     def _accesses(self, run: Run, after: Run, rank: int) -> list[tuple[Event, bool, bool]]:
         """The accesses of the command that ``after`` has and ``run`` has not, whether each is atomic, and whether it
-        looks what is in the memory of ``rank``."""
+        looks what is in the memory of its rank, or waits for that."""
         events, command = after.history[len(run.history) :], self._command_of(run, after, rank)
-        waits = isinstance(command, Await)
-        looks = isinstance(command, Fetch)
+        looks, home = isinstance(command, Fetch | Await), self._machine.homes[rank]
         return [
-            (each, isinstance(command, ATOMIC), looks and each.place[0] == rank)
+            (each, isinstance(command, ATOMIC), looks and each.place[0] == home)
             for each in events
-            if each.place is not None and not waits
+            if each.place is not None
         ]
 
     def _command_of(self, run: Run, after: Run, rank: int) -> Any:
@@ -118,7 +135,9 @@ class RaceOrder:
 
     def _end(self, run: Run, shown: Shown) -> End:
         machine = self._machine
-        nexts: list[Statement] = [edge.command for rank in range(machine.nodes) for edge in machine.edges(run, rank)]
+        nexts: list[Statement] = [
+            edge.command for rank in range(len(machine.homes)) for edge in machine.edges(run, rank)
+        ]
         if machine.faults(run):
             ending = "fault"
         elif not nexts:
@@ -126,7 +145,7 @@ class RaceOrder:
         elif any(isinstance(each, Exit) for each in nexts):
             ending = "exited"
         else:
-            waiting = (machine.edges(run, rank) for rank in range(machine.nodes))
+            waiting = (machine.edges(run, rank) for rank in range(len(machine.homes)))
             stopped = all(isinstance(edge.command, Assume) for edges in waiting for edge in edges)
             ending = "stopped" if stopped else "deadlock"
         return ending, run.registers if self._looked_at is None else None, run.memory, shown
@@ -142,4 +161,11 @@ def _race(one: tuple[Event, bool, bool], other: tuple[Event, bool, bool]) -> boo
     (first, atomic, looks), (second, also, also_looks) = one, other
     if first.place != second.place or (atomic and also):
         return False
-    return (first.writes and not also_looks) or (second.writes and not looks)
+    return (first.writes and not (also_looks and _arrives(first, atomic))) or (
+        second.writes and not (looks and _arrives(second, also))
+    )
+
+
+def _arrives(event: Event, atomic: bool) -> bool:
+    """Whether what is written comes by a step, from another rank, or atomically."""
+    return atomic or event.is_step or event.place[0] != event.home
