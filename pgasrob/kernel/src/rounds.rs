@@ -47,6 +47,8 @@ pub struct Round {
     pub arrivals: Vec<Vec<usize>>,
     /// An assume was a wrong guess, so that no run comes there.
     pub wrong: Vec<bool>,
+    /// The configurations from which the rank comes to a barrier.
+    pub arriving: Vec<bool>,
     pub commands: Vec<Touching>,
     /// The cells whose values it changes.
     pub changes: Vec<usize>,
@@ -260,6 +262,7 @@ impl Rounds {
             number += 1;
         }
         round.leave_out_wrong_guesses();
+        round.arriving = round.comes_to_barriers()?;
         Ok(true)
     }
 
@@ -311,8 +314,7 @@ impl Round {
         way.filter(|&(target, _)| !self.wrong[target])
     }
 
-    /// The configurations from which the rank comes to a barrier.
-    pub fn arriving(&self) -> Result<Vec<bool>> {
+    fn comes_to_barriers(&self) -> Result<Vec<bool>> {
         let mut at_barriers = filled(false, self.configurations.len())?;
         for each in self.real() {
             at_barriers[each] = !self.arrivals[each].is_empty();
@@ -344,7 +346,7 @@ impl Round {
         }
         // From those that lead there, too: what other configurations at its place may do does not count.
         let mut leaving = leading(&self.targets, leaving)?;
-        for (each, arrives) in self.arriving()?.into_iter().enumerate() {
+        for (each, &arrives) in self.arriving.iter().enumerate() {
             leaving[each] &= !arrives && !self.wrong[each];
         }
         Ok(leaving)

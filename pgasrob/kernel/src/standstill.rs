@@ -137,8 +137,7 @@ impl Standstill {
         loop {
             let number = leads.len();
             for round in &phase {
-                let arriving = round.arriving()?;
-                if !round.real().all(|each| arriving[each]) {
+                if !round.real().all(|each| round.arriving[each]) {
                     return Ok(None);
                 }
             }
