@@ -382,6 +382,9 @@ THROUGH: dict[str, str] = {
     "render/test_execution_graph.py": """
         render.lane_panels
     """,
+    "render/test_process_numbers.py": """
+        render.barriers_waited_at
+    """,
     "render/test_explorer.py": """
         render.allowed
     """,

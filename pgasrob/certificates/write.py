@@ -98,6 +98,8 @@ def write(
     Raises :class:`NoCertificate` when it would list more than ``most_states``, or when there is none since the program
     is not robust or may fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
+    if program.instantiate(nodes, reading).has_threads:
+        raise NoCertificate("its ranks have several threads, of which the checker knows nothing")
     (case,) = subjects(program, nodes, None, reading)
     return _written(case.instance.nodes, None, [_part(case, most_states, look)])
 

@@ -108,7 +108,7 @@ class _Writer:
         beside = {node.name for node in graph.nodes if "step" in node.look.split()}
         left = Counter(node.lane for name, node in nodes.items() if name not in beside and node.row is not None)
         begun = dict.fromkeys(graph.lanes, False)
-        above = [f"lane{lane}" for lane in graph.lanes]
+        above = [f"lane{lane:d}" for lane in graph.lanes]
         for name, title in zip(above, graph.lanes.values(), strict=True):
             yield f'{name} [label={quote(title)}, shape=plaintext, style="", fontname="Helvetica-Bold"];'
         yield _side_by_side(above)
@@ -121,7 +121,7 @@ class _Writer:
             row = [on[None]] if None in on else []
             axes = []
             for lane, before in zip(graph.lanes, above, strict=True):
-                axes.append(on.get(lane, f"axis{number}_{lane}"))
+                axes.append(on.get(lane, f"axis{number}_{lane:d}"))
                 if lane not in on:
                     yield f"{axes[-1]} [shape=point, style=invis, width=0];"
                 if not (begun[lane] and left[lane]):  # else program order is to be seen there

@@ -54,7 +54,7 @@ def to_mermaid(graph: Graph, cycle_title: str) -> str:
 def _flowchart(graph: Graph) -> str:
     lines = ["---", f"title: {json.dumps(graph.title, ensure_ascii=False)}", "---", "flowchart TB", f"  %% {LEGEND}"]
     for lane, title in graph.lanes.items():
-        lines.append(f'  subgraph r{lane}["{title}"]')
+        lines.append(f'  subgraph r{lane:d}["{title}"]')
         lines += [f"    {_node(node)}" for node in graph.nodes if node.lane == lane]
         lines.append("  end")
     related = [edge for edge in graph.edges if edge.look in DASHES]
@@ -72,7 +72,7 @@ def _flowchart(graph: Graph) -> str:
         lines.append(f"  linkStyle {index} {style}")
     ink = f"color:{colour('ink')}"
     lines.append(f"  classDef default fill:{colour('box')},stroke:{colour('faint')},{ink}")
-    lines += [f"  style r{lane} fill:{colour('part')},stroke:{colour('rule')},{ink}" for lane in graph.lanes]
+    lines += [f"  style r{lane:d} fill:{colour('part')},stroke:{colour('rule')},{ink}" for lane in graph.lanes]
     classes = {"step": f"fill:{colour('step')},{ink}", "cycle": f"stroke:{colour('accent')},stroke-width:4px"}
     for name, look in classes.items():
         if members := [node.name for node in graph.nodes if name in node.look.split()]:

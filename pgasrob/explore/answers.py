@@ -99,7 +99,8 @@ def _instance(asked: AskedRun) -> tuple[Program | CProgram, Instance]:
     """The program of ``asked``, and its instance. Raises :class:`SourceError`."""
     kept = _read(asked.file, asked.text, asked.front_end)
     instance = _instantiated(kept, asked.nodes, asked.reading)
-    if instance.nodes > MOST_NODES:
-        message, hint = f"{instance.nodes} nodes are too many to look at", f"take at most {MOST_NODES}"
+    if instance.processes > MOST_NODES:
+        what = "threads" if instance.has_threads else "nodes"
+        message, hint = f"{instance.processes} {what} are too many to look at", f"take at most {MOST_NODES}"
         raise SourceError([Diagnostic("PG031", message, asked.file, hint=hint)])
     return kept.program, instance

@@ -15,6 +15,7 @@ from pgasrob.render.count_note_json import sentence as count_note_sentence
 from pgasrob.render.double_values import value
 from pgasrob.render.one_run_json import no_run
 from pgasrob.render.one_run_text import ENDS
+from pgasrob.render.process_numbers import numbered
 from pgasrob.render.run_json import Event, Witness, event_to_json, mark_event, witness_to_json
 from pgasrob.render.run_svg import to_svg
 from pgasrob.render.source_commands import Calls, WrittenCommands
@@ -67,7 +68,7 @@ class _Page:
             "run": [choice for choice, _ in self.here.made],
             "steps": list(self._steps()),
             "stop": None if self.stop is None else self.stop._asdict(),
-            "ranks": [self._rank(rank) for rank in range(self.instance.nodes)],
+            "ranks": [self._rank(rank) for rank in range(self.instance.processes)],
             "memory": list(self._memory()),
             "drawing": self._drawing(),
             "violating": bool(cycle),
@@ -89,12 +90,15 @@ class _Page:
             names: dict[str, int] = {}
             for place in range(first, behind):
                 event = self.events[place]
-                names.setdefault(f"{'s' * (event['event'] in words.STEPS)}{event['rank']}.{event['operation']}", place)
+                names.setdefault(
+                    f"{'s' * (event['event'] in words.STEPS)}{event['rank']:d}.{event['operation']}", place
+                )
             own = names.get(choice.partition("/")[0], first)
             first, event = behind, self.events[own]
             yield {
                 "choice": choice,
                 "rank": event["rank"],
+                "name": str(event["rank"]),
                 "line": self._line(event["line"]),
                 "number": own + 1,
                 "what": english.capital(words.phrase(own, self.events)),
@@ -117,6 +121,7 @@ class _Page:
         program = self.instance.program
         return {
             "rank": rank,
+            "name": self.instance.process_name(rank),
             "ended": not leaving,
             "lines": sorted({line for each in leaving if (line := self._line(each.span.line))}),
             "moves": [self._move(move, rank) for move in issues],
@@ -143,7 +148,7 @@ class _Page:
         event = self._event(move, place)
         effects = _effects(event)
         if event["event"] == "barrier":
-            others = [letter.rank for letter in move.word if letter.rank != rank]
+            others = [numbered(self.instance, letter.rank) for letter in move.word if letter.rank != rank]
             effects = [f"with {english.ranks(others) if others else 'no other rank'}"]
         return {
             "choice": move.name,
@@ -204,7 +209,7 @@ class _Page:
         written = {event["written"]["cell"] for event in self.events[-1:] if event["written"]}
         coming = {
             step.access.cell
-            for rank in range(nodes)
+            for rank in range(self.instance.processes)
             for operation in self.here.pending[rank]
             for step in self.here.operation(rank, operation).left
             if step.access.writes

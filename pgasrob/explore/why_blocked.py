@@ -64,10 +64,12 @@ def why_not_issued(position: Position, rank: int, transition: Transition, named:
 
 def _absent(position: Position, name: str) -> str | None:
     """Why the barrier ``name`` waits: ranks that are not there, or are at another one; None when all are there."""
-    leaving = [
-        automaton.out[control]
-        for automaton, control in zip(position.instance.automata, position.state.control, strict=True)
-    ]
+    leaving = position.instance.by_rank(
+        [
+            automaton.out[control]
+            for automaton, control in zip(position.instance.automata, position.state.control, strict=True)
+        ]
+    )
     barriers = [{each.form.name for each in out if isinstance(each.form, core.Barrier)} for out in leaving]
     if other := [rank for rank, names in enumerate(barriers) if names and name not in names]:
         return f"{ranks(other)} {'stands' if len(other) == 1 else 'stand'} before another barrier"

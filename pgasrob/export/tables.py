@@ -16,7 +16,7 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell
 from pgasrob.program.expressions import Const, Expr
-from pgasrob.program.instance import Instance, refuse_threads
+from pgasrob.program.instance import Instance
 from pgasrob.semantics.accesses import Access, conflict
 
 MOST_PROCESSES = 255
@@ -35,7 +35,8 @@ class Tables:
     """
 
     def __init__(self, instance: Instance) -> None:
-        refuse_threads(instance.program, "a model for SPIN")
+        if instance.has_threads:
+            raise Unsupported("its ranks have several threads, which the model has not yet")
         if instance.nodes > MOST_PROCESSES:
             raise Unsupported(f"{instance.nodes} ranks, and SPIN has no more than {MOST_PROCESSES} processes")
         self.instance = instance

@@ -106,6 +106,10 @@ class Instance:
         thread = self.thread(process)
         return str(self.home[process]) if thread is None else f"{self.home[process]}.{thread}"
 
+    def process_named(self, name: str) -> int:
+        """The process of this :meth:`process_name`."""
+        return next(process for process in range(self.processes) if self.process_name(process) == name)
+
     def with_automata(self, automata: tuple[ControlAutomaton, ...], program: Declared | None = None) -> Instance:
         """The same with other ``automata`` of its processes, and other declarations if a ``program`` is given."""
         return Instance(program or self.program, self.nodes, automata, self.reading, self.home)

@@ -288,7 +288,7 @@ def differences(instance: Instance, one: AnEnd, other: AnEnd) -> Iterator[str]:
     if one.ending != other.ending:
         yield f"{ENDS[one.ending]}, or {ENDS[other.ending]}"
     for failed in sorted({*one.failed} ^ {*other.failed}):
-        yield f"the assertion of rank {failed.rank} in line {failed.line} fails or holds"
+        yield f"the assertion of rank {instance.process_name(failed.rank)} in line {failed.line} fails or holds"
     values, others = dict(one.values), dict(other.values)
     changing = one.changing | other.changing
     for place in [*values, *(place for place in others if place not in values)]:
@@ -331,7 +331,8 @@ def _named(instance: Instance, place: str | Read) -> str:
     if isinstance(place, str):
         return f"{place} at the end"
     transition = next(_with_occurrence(instance, place.rank, place.occurrence))
-    return f"what rank {place.rank} reads of {instance.cell_name(place.cell)} in line {transition.span.line}"
+    rank = instance.process_name(place.rank)
+    return f"what rank {rank} reads of {instance.cell_name(place.cell)} in line {transition.span.line}"
 
 
 def _with_occurrence(instance: Instance, rank: int, occurrence: int) -> Iterator[Transition]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import assert_never
 
@@ -11,6 +12,7 @@ from pgasrob.program import core
 from pgasrob.program.commands import ATOMICS, Store
 from pgasrob.program.instance import Instance
 from pgasrob.render import english
+from pgasrob.render.process_numbers import home_of, numbered
 from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.robustness.late_operations import Late, issued_operands
 from pgasrob.semantics.computation import Event
@@ -29,9 +31,13 @@ class Diagnosis:
 
     def __init__(self, run: Run, line: Callable[[int], int] | None = None, written: Instance | None = None) -> None:
         self._named_line = line or (lambda line: line)
-        self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
+        self._instance, self._operands = run.instance, issued_operands(run)
+        self._events = tuple(replace(each, event=self._named(each.event)) for each in run.events)
         self._texts = WrittenCommands(written or run.instance)
         self._calls = Calls(run.instance, self._texts)
+
+    def _named(self, event: Event) -> Event:
+        return event._replace(rank=numbered(self._instance, event.rank))
 
     def sentences(self, late: Late) -> str:
         """Which access is ahead of which operation, and what would have kept it from that."""
@@ -215,4 +221,4 @@ class Diagnosis:
         cell = self._events[place].event.cell
         assert cell is not None
         name, owner = self._instance.program.cell_name(self._instance.index(cell)), self._instance.owner(cell)
-        return name if rank in (None, owner) else f"{name} of rank {owner}"
+        return name if rank is None or home_of(rank) == owner else f"{name} of rank {owner}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from pgasrob.program.core import accesses_of
 from pgasrob.render.double_values import value
+from pgasrob.render.process_numbers import numbered
 from pgasrob.render.source_commands import WrittenCommands
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def effect_to_json(effect: library.Effect, instance: Instance) -> EffectDetail:
             and (each.span.line, each.span.column) == (line, column)
             and not (reads and accesses_of(each.form) != accesses_of(edge.form))
         }
-        return {"rank": rank, "line": line, "column": column, "command": text, "copies": len(alike)}
+        return {"rank": numbered(instance, rank), "line": line, "column": column, "command": text, "copies": len(alike)}
 
     def at(rank: int, occurrence: int, reads: bool = False) -> EffectPlace:
         edges = instance.automata[rank].transitions
@@ -90,9 +91,10 @@ def effect_to_json(effect: library.Effect, instance: Instance) -> EffectDetail:
     def value_of(each: library.EndValue) -> EffectValue:
         doubles = instance.program.doubles
         read = None if each.occurrence is None else at(each.rank, each.occurrence, reads=True)
+        of_process = each.occurrence is not None or "." in each.name.rpartition("@")[2]
         found: EffectValue = {
             "name": each.name,
-            "rank": each.rank,
+            "rank": numbered(instance, each.rank) if of_process else each.rank,
             "value": value(each.name, each.value, doubles),
             "in_sc": [value(each.name, other, doubles) for other in each.in_sc],
             "line": read and read["line"],

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TypedDict
 
 from pgasrob.program.illegal_calls import Opened
+from pgasrob.render.process_numbers import numbered
 from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.robustness.verdict import FoundIllegalCall
 
@@ -49,7 +50,7 @@ def _to_json(found: FoundIllegalCall) -> IllegalCall:
         "section": call.rule.section,
         "sentence": call.sentence,
         "remedy": call.remedy or call.rule.remedy,
-        "rank": found.rank,
+        "rank": found.rank if found.run is None else numbered(found.run.run.instance, found.rank),
         "line": call.span.line,
         "column": call.span.column,
         "end_line": call.span.end_line,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.double_values import Double, value
+from pgasrob.render.process_numbers import numbered
 from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
 from pgasrob.semantics.endings import Ending, places
@@ -111,7 +112,9 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "sc_complete": found.sc_complete,
         "chosen": len(found.places) < len(places(found.instance)),
         "columns": [
-            {"name": place.name, "rank": place.rank, "kind": "cell" if place.register is None else "register"}
+            {"name": place.name, "rank": place.rank, "kind": "cell"}
+            if place.register is None
+            else {"name": place.name, "rank": numbered(found.instance, place.rank), "kind": "register"}
             for place in found.places
         ],
         "doubles": [place.name for place in found.places if isinstance(value(place.name, 0, program.doubles), Double)],
@@ -123,7 +126,12 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "network_runs": found.network_runs,
         "network_only": None if unknown else len(found.network_only),
         "faults": [
-            {"rank": fault.rank, "line": fault.line, "reason": fault.reason, "in_sc": fault.in_sc}
+            {
+                "rank": numbered(found.instance, fault.rank),
+                "line": fault.line,
+                "reason": fault.reason,
+                "in_sc": fault.in_sc,
+            }
             for fault in found.faults
         ],
         "left_out": list(found.left_out),
@@ -183,7 +191,7 @@ def _row(found: Outcomes, row: int, outcome: Outcome, shown: bool) -> OutcomeRow
             place.name: value(place.name, number, doubles)
             for place, number in zip(found.places, outcome.values, strict=True)
         },
-        "failed": [{"rank": each.rank, "line": each.line} for each in outcome.failed],
+        "failed": [{"rank": numbered(found.instance, each.rank), "line": each.line} for each in outcome.failed],
         "sc_runs": outcome.sc_runs,
         "network_runs": outcome.network_runs,
         "network_only": outcome.network_only,

@@ -7,16 +7,25 @@ of a rank beside each other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import total_ordering
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
 
 
+class ThreadOf(TypedDict):
+    """A process that is a further thread: which one of its rank."""
+
+    rank: int
+    thread: int
+
+
 @total_ordering
 class ProcessNumber(int):
-    """The number of a process, which prints as its name and is ordered by its rank and thread."""
+    """The number of a process, which prints as its name, and as a number where that is asked for (``:d``), and is
+    ordered by its rank and thread."""
 
     home: int
     thread: int
@@ -30,7 +39,7 @@ class ProcessNumber(int):
         return f"{self.home}.{self.thread}"
 
     def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+        return format(int(self), spec) if spec.endswith("d") else format(str(self), spec)
 
     def __lt__(self, other: int) -> bool:
         return (self.home, self.thread) < (home_of(other), getattr(other, "thread", 0))
@@ -43,6 +52,21 @@ def numbered(instance: Instance, process: int) -> int:
     """The number of ``process`` as outputs have it."""
     thread = instance.thread(process)
     return process if thread is None else ProcessNumber(process, instance.home[process], thread)
+
+
+def threads_of(instance: Instance) -> list[ThreadOf]:
+    """The processes that are further threads, in the order of their numbers, which follow those of the ranks."""
+    processes = range(instance.nodes, instance.processes)
+    return [{"rank": instance.home[each], "thread": instance.thread(each) or 0} for each in processes]
+
+
+def numbers_of(nodes: int, threads: Sequence[ThreadOf]) -> dict[int, ProcessNumber]:
+    """The processes of ranks with several threads, as outputs number them; ``threads``: the further ones."""
+    ranks = {each["rank"] for each in threads}
+    found = {rank: ProcessNumber(rank, rank, 0) for rank in range(nodes) if rank in ranks}
+    return found | {
+        number: ProcessNumber(number, each["rank"], each["thread"]) for number, each in enumerate(threads, nodes)
+    }
 
 
 def home_of(process: int) -> int:

@@ -145,11 +145,11 @@ def _ends(witness: Witness, ranks: list[int]) -> Iterator[Node]:
     fault, standing = witness["fault"], witness["standing"]
     if fault:
         lines = visible(f"line {fault['line']}: {fault['command']}"), visible(fault["reason"])
-        yield Node(f"z{fault['rank']}", lines, "end", lane=fault["rank"])
+        yield Node(f"z{fault['rank']:d}", lines, "end", lane=fault["rank"])
     elif words.stands(witness):
         for each in standing:
             if each["rank"] in ranks:
-                yield Node(f"z{each['rank']}", (visible(words.standing(each, standing)),), "end", lane=each["rank"])
+                yield Node(f"z{each['rank']:d}", (visible(words.standing(each, standing)),), "end", lane=each["rank"])
 
 
 def _bands(witness: Witness, folded: Fold, row_of: dict[int, int]) -> Iterator[Node]:

@@ -5,15 +5,15 @@ Every picture is drawn from this object alone, so it holds the source text and w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, TypeVar, cast
 
 from pgasrob.program.commands import Barrier, show
 from pgasrob.program.core import Cell, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.double_values import shown, value
-from pgasrob.render.process_numbers import numbered
+from pgasrob.render.process_numbers import ThreadOf, numbered, numbers_of, threads_of
 from pgasrob.render.source_commands import Calls, WrittenCommands, gives_status, pieces
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.semantics.happens_before import Edge as CycleEdge
@@ -193,7 +193,9 @@ class Witness(TypedDict):
     doubles: in this package each is a :class:`pgasrob.render.double_values.Double`, which prints as its number.
     ``temporaries`` are the registers that are no variables of the source, which reports leave out. ``source`` is the
     text of the first file, ``sources`` those of the others by their paths. ``marked`` are the places of the events
-    that an "order" is about, a run that shows one of two orders of accesses that race.
+    that an "order" is about, a run that shows one of two orders of accesses that race. ``threads``, where
+    ranks have several: of which rank those with the numbers from ``nodes`` on are, in ``rank`` of events and of
+    ``standing`` and in ``cycle_type``; what has a smaller number is thread 0 of that rank.
     """
 
     shows: str
@@ -215,6 +217,7 @@ class Witness(TypedDict):
     sources: NotRequired[dict[str, str]]
     late: NotRequired[list[LateOperation]]
     marked: NotRequired[list[int]]
+    threads: NotRequired[list[ThreadOf]]
 
 
 def witness_to_json(witness: library.Witness | None) -> Witness | None:
@@ -244,10 +247,19 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
     }
     if instance.program.source.others:
         found["sources"] = dict(instance.program.source.others)
+    if instance.has_threads:
+        found["threads"] = threads_of(instance)
     if witness.cycle is not None:
         found["late"] = _late(run, witness.cycle)
     mark(found)
     return found
+
+
+def processes_of(run: Witness) -> list[int]:
+    """The processes of a run, the threads of a rank beside each other."""
+    threads = run.get("threads", [])
+    numbers = numbers_of(run["nodes"], threads)
+    return sorted(numbers.get(process, process) for process in range(run["nodes"] + len(threads)))
 
 
 def _late(run: Run, cycle: Sequence[CycleEdge]) -> list[LateOperation]:
@@ -267,7 +279,10 @@ def _late(run: Run, cycle: Sequence[CycleEdge]) -> list[LateOperation]:
 
 
 def mark(run: Witness) -> None:
-    """Turn all values in ``run`` of its ``doubles`` into Doubles."""
+    """Turn all values in ``run`` of its ``doubles`` into Doubles, and the numbers of its threads into those that print
+    as names."""
+    if "threads" in run:
+        _mark_threads(run, numbers_of(run["nodes"], run["threads"]))
     doubles = frozenset(run.get("doubles", ()))
     if not doubles:
         return
@@ -282,6 +297,15 @@ def mark(run: Witness) -> None:
                 command["value"] = value(command["address"]["name"], command["value"], doubles)
     if run["fault"]:
         run["fault"]["registers"] = shown(run["fault"]["registers"], doubles)
+
+
+def _mark_threads(run: Witness, numbers: Mapping[int, int]) -> None:
+    fault = [run["fault"]] if run["fault"] else []
+    sequential = run["sequential"]["events"] if run["sequential"] else []
+    for each in (*run["computation"], *sequential, *run["standing"], *fault, *cast(Any, run.get("accesses", ()))):
+        each["rank"] = numbers.get(each["rank"], each["rank"])
+    if run["cycle_type"]:
+        run["cycle_type"] = [numbers.get(rank, rank) for rank in run["cycle_type"]]
 
 
 def mark_event(event: Event, doubles: frozenset[str]) -> None:

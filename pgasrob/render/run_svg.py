@@ -18,7 +18,7 @@ from pgasrob.render import english, one_run_text, synchronised_text, words
 from pgasrob.render.diagram.model import Diagram, numbered, shown
 from pgasrob.render.diagram.paint import Captions, Room, draw
 from pgasrob.render.diagram.run_layout import layout
-from pgasrob.render.run_json import Witness
+from pgasrob.render.run_json import Witness, processes_of
 from pgasrob.render.verdict_json import Result
 from pgasrob.render.verdict_text import initially, steps_in
 
@@ -166,7 +166,7 @@ def _notes(witness: Witness, diagram: Diagram) -> Iterator[str]:
     if witness["cycle_type"] is not None:
         ranks = " ".join(map(str, witness["cycle_type"]))
         yield f"{{enter}} and {{leave}} mark where the cycle enters and leaves each rank; its cycle type is {ranks}."
-    absent = witness["nodes"] - len(diagram.lanes)
+    absent = len(processes_of(witness)) - len(diagram.lanes)
     if absent:
         have = "rank has" if absent == 1 else "ranks have"
         yield f"{absent} other {have} no event {'outside the bands' if diagram.bands else 'here'} and no lane."

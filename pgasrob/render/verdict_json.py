@@ -347,5 +347,5 @@ def _reason(verdict: library.Verdict, witness: Witness | None) -> str | None:
     """The reason of ``verdict``, with the command of a fault as written."""
     reason = verdict.reason
     if isinstance(reason, FaultReached) and witness and witness["fault"]:
-        reason = FaultReached(reason.rank, witness["fault"]["command"], reason.why)
+        reason = FaultReached(witness["fault"]["rank"], witness["fault"]["command"], reason.why)
     return None if reason is None else str(reason)

@@ -21,10 +21,11 @@ from pgasrob.render import (
     synchronised_text,
     words,
 )
+from pgasrob.render.barriers_waited_at import mismatch
 from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, paragraphs, together, wrap
 from pgasrob.render.rows import every_event, in_short
-from pgasrob.render.run_json import Event, Fault, Standing, Witness
+from pgasrob.render.run_json import Event, Fault, Standing, Witness, processes_of
 from pgasrob.render.run_table import MARK, table
 from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.verdict_json import Result
@@ -172,7 +173,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         yield f"An assertion fails{where}, already in an SC run (below).", "bad"
     if deadlock is True:
         why = ": ranks stand before barriers, or other collective calls, that do not match"
-        why = why if words.mismatch(result["deadlock_run"]) else ""
+        why = why if mismatch(result["deadlock_run"]) else ""
         where = every_count_text.where(result, result["deadlock_run"]) if result["deadlock_run"] else ""
         by = stuck_because(result.get("deadlock_by", []))
         yield f"There is a deadlock{where}{by}, already in an SC run (below){why}.", "bad"
@@ -316,7 +317,7 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
         legend += steps_in(events)
     if cell_name := _of_a_rank(witness, full):
         legend.append(cell_name)
-    silent = sorted(set(range(witness["nodes"])) - {event["rank"] for event in events})
+    silent = sorted(set(processes_of(witness)) - {event["rank"] for event in events})
     if silent and events:
         legend.append(f"{english.ranks(silent).capitalize()} {'has' if len(silent) == 1 else 'have'} no event here.")
     return paragraph(" ".join(legend), width, "faint", "  ") if legend else []

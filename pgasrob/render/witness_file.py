@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, is_typeddict
@@ -27,6 +28,9 @@ from pgasrob.render.source_places import dumps, with_lines
 from pgasrob.render.synchronised_json import Consequences
 from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.words import RUNS, STEPS
+
+PROCESS = re.compile(r"[0-9]+(\.[0-9]+)?")
+"""A rank, or a thread of one, in the name of a register."""
 
 NAMES: dict[Any, str] = {
     int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null", list: "a list",
@@ -207,7 +211,9 @@ def _check_race(race: Race, at: str) -> None:
     if len(race["accesses"]) != 2:
         raise BadWitnessFile(f"{at}.accesses: two accesses are needed, and here are {len(race['accesses'])}")
     _check_run(race, at)
-    _check_events([*race["computation"], *race["accesses"]], f"{at}.computation and accesses", race["nodes"] - 1)
+    last = race["nodes"] - 1
+    events = [*race["computation"], *race["accesses"]]
+    _check_events(events, f"{at}.computation and accesses", last, last + len(race.get("threads", [])))
     for number, access in enumerate(race["accesses"]):
         if "access" not in access or access["address"] is None:
             raise BadWitnessFile(f"{at}.accesses[{number}]: {OTHER_VERSION}")
@@ -222,7 +228,7 @@ def _simulated(value: dict[str, object]) -> Result:
     values += [("outcome.values", name) for name in (outcome["values"] if outcome else {})]
     for where, name in values:
         _, _, rank = name.rpartition("@")
-        if not rank.isdecimal() or int(rank) >= (run["nodes"] or 0):
+        if not PROCESS.fullmatch(rank) or int(rank.partition(".")[0]) >= (run["nodes"] or 0):
             raise BadWitnessFile(f"{where}: a name like r@0, with a rank that there is, is needed, not {name}")
     doubles = run["witness"].get("doubles", []) if run["witness"] else []
     if run["simulation"]:
@@ -330,20 +336,23 @@ def _check_run(run: Witness, where: str) -> None:
         raise BadWitnessFile(f"{where}.cycle: a violation is needed to have one")
     if run["shows"] == "fault" and not run["fault"]:
         raise BadWitnessFile(f"{where}.fault: a run that shows a fault is needed to have one")
+    threads = run.get("threads", [])
     last_rank, last_place = run["nodes"] - 1, len(run["computation"]) - 1
-    _check_events(run["computation"], f"{where}.computation", last_rank)
+    _each(threads, f"{where}.threads", lambda each, at: _within(f"{at}.rank", each["rank"], 0, last_rank))
+    last_process = last_rank + len(threads)
+    _check_events(run["computation"], f"{where}.computation", last_rank, last_process)
     for key, edges in (("happens_before", run["happens_before"]), ("cycle", run["cycle"] or [])):
         _each(edges, f"{where}.{key}", lambda edge, at: _check_edge(edge, at, last_place))
-    _each(run["cycle_type"] or [], f"{where}.cycle_type", lambda rank, at: _within(at, rank, 0, last_rank))
-    for key, cells in (("memory", run["memory"]), ("standing", run["standing"])):
-        _each(cells, f"{where}.{key}", lambda each, at: _within(f"{at}.rank", each["rank"], 0, last_rank))
+    _each(run["cycle_type"] or [], f"{where}.cycle_type", lambda rank, at: _within(at, rank, 0, last_process))
+    _each(run["memory"], f"{where}.memory", lambda each, at: _within(f"{at}.rank", each["rank"], 0, last_rank))
+    _each(run["standing"], f"{where}.standing", lambda each, at: _within(f"{at}.rank", each["rank"], 0, last_process))
     for rank, standing in enumerate(run["standing"]):
         at = f"{where}.standing[{rank}].next"
         _each(standing["next"], at, lambda each, at: _check_position(each, at, last_rank))
         if not standing["ended"] and not standing["next"]:
             raise BadWitnessFile(f"{at}: a rank that has not ended stands before a command")
     if run["fault"]:
-        _within(f"{where}.fault.rank", run["fault"]["rank"], 0, last_rank)
+        _within(f"{where}.fault.rank", run["fault"]["rank"], 0, last_process)
         _check_position(run["fault"], f"{where}.fault", last_rank)
     sequential = run["sequential"]
     if sequential:
@@ -355,14 +364,14 @@ def _check_run(run: Witness, where: str) -> None:
             raise BadWitnessFile(f"{at}.places: as many places as events are needed")
         if sorted(sequential["places"] + sequential["without"]) != list(range(len(run["computation"]))):
             raise BadWitnessFile(f"{at}: every event of the run is needed once, in places or in without")
-        _check_events(sequential["events"], f"{at}.events", last_rank)
+        _check_events(sequential["events"], f"{at}.events", last_rank, last_process)
 
 
-def _check_events(events: list[Event], where: str, last_rank: int) -> None:
+def _check_events(events: list[Event], where: str, last_rank: int, last_process: int) -> None:
     issued: set[tuple[int, int]] = set()
     for place, event in enumerate(events):
         at = f"{where}[{place}]"
-        _within(f"{at}.rank", event["rank"], 0, last_rank)
+        _within(f"{at}.rank", event["rank"], 0, last_process)
         _check_position(event, at, last_rank)
         if event["target"] is not None:
             _within(f"{at}.target", event["target"], 0, last_rank)

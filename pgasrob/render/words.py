@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
-from pgasrob.render.english import count, listed, ranks
+from pgasrob.render.barriers_waited_at import why_it_waits
+from pgasrob.render.english import count, listed
+from pgasrob.render.process_numbers import home_of
 from pgasrob.render.source_places import located
 
 if TYPE_CHECKING:
@@ -81,7 +83,11 @@ def rows(computation: Sequence[Event]) -> Iterator[range]:
     for place in range(1, len(computation) + 1):
         # A barrier is an event of every rank in their order; the next one begins with the first rank again.
         before, event = computation[place - 1], computation[place] if place < len(computation) else None
-        if event is None or not before["event"] == event["event"] == "barrier" or event["rank"] <= before["rank"]:
+        if (
+            event is None
+            or not before["event"] == event["event"] == "barrier"
+            or home_of(event["rank"]) <= home_of(before["rank"])
+        ):
             yield range(first, place)
             first = place
 
@@ -339,33 +345,8 @@ def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
     if command["event"] in ("await", "await_add") and not is_hidden(command["address"]):
         text += f"; {cell(command['address'])} = {command['value']}"
     if command["event"] == "barrier":
-        absent = [each["rank"] for each in all_ranks if all(other["event"] != "barrier" for other in each["next"])]
-        text += f"; it waits for {ranks(absent)}" if absent else ""
-        for rank, other in unlike(command, all_ranks):
-            text += f"; it does not match line {other['line']} of rank {rank}"
-            if other["command"] == command["command"]:
-                text += f": {_barrier(command)} is not {_barrier(other)}"
+        text += why_it_waits(command, all_ranks)
     return text
-
-
-def _barrier(command: NextCommand) -> str:
-    name = command.get("barrier", "")
-    return f"`{name}`" if name else "a barrier without a name"
-
-
-def unlike(command: NextCommand, all_ranks: Sequence[Standing]) -> Iterator[tuple[int, NextCommand]]:
-    """The first barrier of each rank that waits before barriers of other names than the barrier ``command``."""
-    for rank in all_ranks:
-        barriers = [each for each in rank["next"] if each["event"] == "barrier"]
-        if barriers and all(each.get("barrier", "") != command.get("barrier", "") for each in barriers):
-            yield rank["rank"], barriers[0]
-
-
-def mismatch(run: Witness | None) -> bool:
-    """Whether ranks wait at the end of ``run`` before barriers that do not match."""
-    standing = run["standing"] if run else []
-    commands = [each for rank in standing for each in rank["next"] if each["event"] == "barrier"]
-    return any(True for each in commands for _ in unlike(each, standing))
 
 
 def from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:

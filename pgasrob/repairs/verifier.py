@@ -21,11 +21,11 @@ from pgasrob.repairs.edits import Edit, Origins, Overlap, applied
 from pgasrob.repairs.output_order import Loosens, OutputOrder, Watched
 from pgasrob.repairs.sc_outcomes import Before, Compared, Places, Same
 from pgasrob.repairs.source_statements import Statements
-from pgasrob.robustness.check import check
+from pgasrob.robustness.check import check, nothing_known
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.reasons import InternalError
-from pgasrob.robustness.session import Session
+from pgasrob.robustness.session import Failed, Session
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
 from pgasrob.robustness.watch import Watch
@@ -84,8 +84,6 @@ class Verifier:
         self.nodes = tuple(nodes)
         self.statements = Statements.of(program)
         self._program = program
-        lowered = program if isinstance(program, Program) else program.program(self.nodes[0])
-        refuse_threads(lowered, "a change of the program")
         self.verdicts = tuple(self._check(program, each) for each in self.nodes)
         self._outcomes = Before(program, _places(self.statements.text, ()))
         self._watched: Watched | None = None
@@ -240,7 +238,8 @@ class Verifier:
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
         session = self._session(program, nodes)
-        found = check(session)
+        refused = session.caught(lambda: refuse_threads(session.instance(session.load()).program, "a repair"))
+        found = refused.applied(nothing_known(session.question)) if isinstance(refused, Failed) else check(session)
         if not isinstance(program, Program) and found.legal and program.rests_on(Kind.WINDOW_SYNC, nodes):
             from pgasrob.races.mpi.shared_windows import with_missing_syncs
 

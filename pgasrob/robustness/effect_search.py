@@ -122,7 +122,7 @@ class EffectSearch:
         places = {sight for sight in self._sights if isinstance(sight, At)}
         found = set[At]()
         for rank, automaton in enumerate(self._instance.automata):
-            walks = Walks(automaton, Const(rank), self._instance.size, Const(self._instance.nodes))
+            walks = Walks(automaton, Const(self._instance.home[rank]), self._instance.size, Const(self._instance.nodes))
             for state, leaving in enumerate(automaton.out):
                 for edge in leaving:
                     if At(rank, state) in places and isinstance(edge.form, core.Immediate) and edge.form.until:
@@ -337,7 +337,8 @@ class EffectSearch:
     def _value(self, of: str | Read, value: int, in_sc: Iterable[object]) -> EndValue:
         others = tuple(sorted(each for each in in_sc if isinstance(each, int)))
         if isinstance(of, str):
-            return EndValue(of, int(of.rpartition("@")[2]), value, others)
+            at = of.rpartition("@")[2]
+            return EndValue(of, int(at) if at.isdecimal() else self._instance.process_named(at), value, others)
         return EndValue(self._instance.cell_name(of.cell), of.rank, value, others, of.occurrence)
 
 

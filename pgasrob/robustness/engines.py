@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgasrob import twins
-from pgasrob.program.instance import Instance, refuse_threads
+from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import Engine, Settings, wanted_reductions
 
 DEFAULT_ENGINE = "portfolio"
@@ -58,7 +58,6 @@ def _spin(instance: Instance, settings: Settings) -> Engine:
     from pgasrob.robustness.spin import SpinSearch
 
     settings.only("spin")
-    refuse_threads(instance.program, "SPIN")
     return SpinSearch(instance, settings.memory)
 
 

@@ -27,7 +27,7 @@ Word = tuple[Letter, ...]
 class HasLoop(Exception):
     """The program has a loop, so its runs need not end; ``line`` is the first one of the loop, 0 when unknown."""
 
-    def __init__(self, rank: int, line: int) -> None:
+    def __init__(self, rank: str, line: int) -> None:
         super().__init__(f"rank {rank} has a loop in line {line}")
         self.rank, self.line = rank, line
 
@@ -55,7 +55,7 @@ def heights_of(instance: Instance, rank: int) -> list[int]:
         if back:
             inside = stack[stack.index(back[0].target) :]
             edges = [edge for state in inside for edge in out[state] if edge.target in inside]
-            raise HasLoop(rank, min(edge.span.line for edge in edges))
+            raise HasLoop(instance.process_name(rank), min(edge.span.line for edge in edges))
         if left:
             stack.append(left[0].target)
             continue

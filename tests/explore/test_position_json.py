@@ -81,3 +81,13 @@ def test_a_run_to_its_end() -> None:
     assert page["late"].startswith("Rank 1 reads x in line 10 before the write of rank 0 in line 5 has arrived")
     stopped = shown("0.0", "7.0")
     assert stopped["stop"] == {"place": 1, "choice": "7.0", "reason": "this is not possible here"}
+
+
+def test_threads_are_chosen_by_their_numbers_and_shown_by_their_names() -> None:
+    text = "nodes 2; memory x; queue q; process { barrier; } process 0 thread 1 { write(x, 1, x, q); }"
+    shown = position_to_json(*follow(parse(text).instantiate(), ["2.0"], automatic=True))
+    assert [each["name"] for each in shown["ranks"]] == ["0.0", "1", "0.1"]
+    assert [each["choice"] for each in shown["ranks"][2]["pending"]] == ["s2.0"]
+    assert [each["effects"] for each in shown["ranks"][0]["moves"]] == [["with rank 1"]]
+    assert shown["steps"][0]["name"] == "0.1" and "rank 0.1" in shown["steps"][0]["what"].lower()
+    assert "rank 0.1" in shown["drawing"] and len(shown["memory"][0]["values"]) == 2

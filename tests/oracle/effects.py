@@ -56,7 +56,7 @@ def has_effect(program: Program, most: int = 1_500) -> tuple[bool, Seen, Seen]:
     network = _seen(reading, counted, reading.successors, most)
     polled = Graph(counted)
     _explore(polled, counted.initial(), counted.sc_successors, most)
-    commands = {_next(counted, run, rank) for run in polled.runs for rank in range(counted.nodes)}
+    commands = {_next(counted, run, rank) for run in polled.runs for rank in range(len(counted.homes))}
     known = {each for some in commands for each in some}
     new_place = any(not set(_commands_at(reading, rank, control)) & known for rank, control in network.places)
     new_end = any(not any(end.is_like(other) for other in sc.outcomes) for end in network.outcomes)
@@ -144,15 +144,15 @@ def _outcome(reading: Machine, counted: Machine, run: Run, network: bool, most: 
         return control, tuple(value for name, value in registers if (rank, name) in decides)
 
     later = [after.runs[each] for each in inside if not after.runs[each].pending()]
-    live = [[where(some, rank) for rank in range(counted.nodes)] for some in (run, *later)]
+    live = [[where(some, rank) for rank in range(len(counted.homes))] for some in (run, *later)]
     if live[0] not in live[1:]:
         return None
     ranks, changing = [], {("cell", *place) for _, place in view.changes}
-    for rank in range(counted.nodes):
+    for rank in range(len(counted.homes)):
         ranks.append(after.is_in(inside, rank, view))
         for each in inside:
             for mover, to in after.edges[each]:
-                if mover == rank:
+                if mover == (rank,):
                     changing |= _set_by(counted, after.runs[each], after.runs[to], rank)
     values: set[tuple[Fact, int]] = set()
     for kind, of_ranks in (("register", run.registers), ("cell", run.memory)):

@@ -39,8 +39,8 @@ class Editor {
   /** The ranks at the lines that they stand before, and the line of the last step. */
   show(ranks, step) {
     this.standing = new Map();
-    for (const { rank, lines } of ranks) {
-      for (const line of lines) this.standing.set(line, [...(this.standing.get(line) ?? []), rank]);
+    for (const { rank, name, lines } of ranks) {
+      for (const line of lines) this.standing.set(line, [...(this.standing.get(line) ?? []), { rank, name }]);
     }
     this.found = [];
     this.step = step;
@@ -80,7 +80,7 @@ class Editor {
         const ranks = this.standing.get(number) ?? [];
         const line = make("div", `code-line${ranks.length ? " stands" : ""}${this.step === number ? " last" : ""}`);
         const gutter = make("span", "gutter");
-        gutter.append(...ranks.map((rank) => chip(rank)), make("span", "count", number));
+        gutter.append(...ranks.map(({ rank, name }) => chip(rank, name)), make("span", "count", number));
         const code = make("code");
         for (const [piece, isComment] of this.pieces(text, comment)) code.append(make("span", isComment ? "comment" : "", piece));
         comment = this.endsIn(text, comment);

@@ -92,7 +92,7 @@ class Live {
     now.replaceChildren();
     const what = make("p", "what");
     if (step) {
-      what.append(chip(step.rank), ` Step ${step.number}: ${step.what}. `);
+      what.append(chip(step.rank, step.name), ` Step ${step.number}: ${step.what}. `);
       for (const effect of step.effects) what.append(make("b", `effect${effect === "FAILS" ? " bad" : ""}`, effect), " ");
     } else {
       what.append("The start. Choose what happens next.");

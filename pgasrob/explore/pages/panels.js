@@ -6,8 +6,9 @@ function make(tag, style = "", text = null) {
   return node;
 }
 
-function chip(rank) {
-  const node = make("span", "chip", rank);
+/** A rank, or a thread of one, whose `name` says which. */
+function chip(rank, name = rank) {
+  const node = make("span", "chip", name);
   node.style.setProperty("--own", `var(--rank${rank % 8})`);
   return node;
 }
@@ -33,7 +34,7 @@ class Choices {
     card.dataset.rank = about.rank;
     card.style.setProperty("--own", `var(--rank${about.rank % 8})`);
     const title = make("h3");
-    title.append(chip(about.rank), `rank ${about.rank}`);
+    title.append(chip(about.rank, about.name), `rank ${about.name}`);
     card.append(title);
     if (about.ended) card.append(make("p", "faint ended", "has ended"));
     for (const move of about.moves) card.append(this.button(move, move.command, move.line));

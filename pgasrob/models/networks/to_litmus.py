@@ -92,6 +92,8 @@ Peers = tuple[Peer, ...]
 
 def translate(instance: Instance, network: Network, *, pcie: bool = True, placed: bool = False) -> Translation:
     """``instance`` as a litmus program. Raises :class:`Refused` with everything that has no counterpart."""
+    if instance.has_threads:
+        raise Refused((Refusal("its ranks have several threads, which litmus programs have not"),))
     places = _Places(instance)
     threads = [_Thread(instance, rank, network, places, pcie, placed) for rank in range(instance.nodes)]
     graphs = [thread.graph() for thread in threads]

@@ -10,7 +10,7 @@ from pgasrob.drawing.measure import LINE, PADDING, cut, width_of
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold, band_in_full, band_text
 from pgasrob.render.diagram.model import AXIS, INDENT, Box, Span
-from pgasrob.render.diagram.shared_rows import lane_of
+from pgasrob.render.diagram.shared_rows import beside, lane_of
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.source_places import label
 
@@ -37,7 +37,7 @@ def boxes(
     found: list[Box] = []
     for place in sorted(folded.kept):
         event = events[place]
-        address, lane, indent, reach = event["address"], lane_of(event, lanes), 0.0, None
+        lane, indent, reach = lane_of(event, lanes), 0.0, None
         if event["event"] in words.STEPS:
             issue = issues[event["rank"], event["operation"]]
             step = words.step_name(place, events)
@@ -47,7 +47,7 @@ def boxes(
             issues[event["rank"], event["operation"]] = place
             lines, full = _issued(event, digits, room), _full_issued(event)
             kind = "barrier" if event["event"] == "barrier" else "issued"
-            reach = lanes[address["rank"]] if address and address["rank"] != event["rank"] else None
+            reach = lanes[beside(event)] if beside(event) != event["rank"] else None
         lines = _marked(lines, event, room)
         width, height = _size(lines, kind)
         found.append(

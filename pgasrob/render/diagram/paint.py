@@ -20,6 +20,7 @@ from pgasrob.drawing.pen import Pen
 from pgasrob.render import words
 from pgasrob.render.diagram.model import Box, Diagram, Lane, Part, numbered
 from pgasrob.render.lines import UNICODE, wrap
+from pgasrob.render.process_numbers import home_of
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_table import NEXT
 from pgasrob.render.verdict_text import PAIRS
@@ -33,6 +34,8 @@ SAMPLE = 34.0
 """Width of a sample in the legend."""
 SHARES = {"headline": 0.85, "sentence strong": 0.87}
 """For larger or bold type: how many of its letters take the room of one letter of a sentence."""
+LETTER, OVER = 9.0, 3.0
+"""Width of a letter of a lane's name, on the safe side, and where a line over several names is."""
 NAMES = {"po": "program order", "cf": "conflict", "id": "one command", "race": "either comes first"}
 
 Styled = tuple[str, str]
@@ -177,6 +180,12 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
         with pen.group("lane", data={"rank": lane.rank}):
             pen.line(((lane.axis, HEADING), (lane.axis, stands.get(index, diagram.height - GAP))))
             pen.text(lane.x, 18, f"rank {lane.rank}", "rank")
+    for _, threads in groupby(diagram.lanes, lambda lane: home_of(lane.rank)):
+        first, *others = threads
+        if others:  # a line over the lanes of the threads of a rank
+            end = others[-1].x + LETTER * len(f"rank {others[-1].rank}")
+            with pen.group("lane"):
+                pen.line(((first.x, OVER), (end, OVER)))
     for _, barrier in groupby((box for box in diagram.boxes if box.kind == "barrier"), lambda box: box.row):
         joined = list(barrier)
         left, right = min(box.x for box in joined), max(box.x + box.width for box in joined)

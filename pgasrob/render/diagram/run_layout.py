@@ -21,8 +21,8 @@ from pgasrob.render import words
 from pgasrob.render.diagram.boxes import bands, boxes, ends
 from pgasrob.render.diagram.folding import Fold, fold
 from pgasrob.render.diagram.model import AXIS, BADGE_GAP, INNER, Box, Diagram, Lane, Part, Row, edges
-from pgasrob.render.diagram.shared_rows import rows
-from pgasrob.render.run_json import Witness
+from pgasrob.render.diagram.shared_rows import beside, rows
+from pgasrob.render.run_json import Witness, processes_of
 
 MOST_LANES = 8
 """Ranks up to which each has a lane, even without an event."""
@@ -110,10 +110,11 @@ def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) 
 
 def ranks_of(witness: Witness, folded: Fold) -> list[int]:
     """The ranks that have a lane: all of a few ranks, else those that have an event or on whose memory one acts."""
-    if witness["nodes"] <= MOST_LANES and not folded.bands:
-        return list(range(witness["nodes"]))
+    processes = processes_of(witness)
+    if len(processes) <= MOST_LANES and not folded.bands:
+        return processes
     events = [witness["computation"][place] for place in folded.kept]
-    found = {event["rank"] for event in events} | {event["address"]["rank"] for event in events if event["address"]}
+    found = {event["rank"] for event in events} | {beside(event) for event in events}
     if witness["fault"]:
         found.add(witness["fault"]["rank"])
     if words.stands(witness):

@@ -13,13 +13,20 @@ from collections.abc import Mapping
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold
 from pgasrob.render.diagram.model import edges
+from pgasrob.render.process_numbers import home_of
 from pgasrob.render.run_json import Event, Witness
 
 
 def lane_of(event: Event, lanes: Mapping[int, int]) -> int:
     """The lane of ``event``: that of its rank, or, for a step, that of the memory on which it acts."""
+    return lanes[beside(event) if event["event"] in words.STEPS else event["rank"]]
+
+
+def beside(event: Event) -> int:
+    """The rank in whose lane the memory is on which ``event`` acts: where threads share it, its own one or the first
+    thread's; its own rank where it acts on none."""
     address = event["address"]
-    return lanes[address["rank"] if address and event["event"] in words.STEPS else event["rank"]]
+    return event["rank"] if not address or address["rank"] == home_of(event["rank"]) else address["rank"]
 
 
 def rows(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> list[tuple[int, ...]]:
@@ -65,7 +72,7 @@ def _across(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> dict[in
     reach: dict[int, set[int]] = {}
     for place in folded.kept:
         event = events[place]
-        reach[place] = {lane_of(event, lanes)} | ({lanes[event["address"]["rank"]]} if event["address"] else set())
+        reach[place] = {lane_of(event, lanes), lanes[beside(event)]}
     for edge, _ in edges(witness, folded):
         earlier, later = sorted((edge["from"], edge["to"]))
         start, end = (lane_of(events[place], lanes) for place in (earlier, later))

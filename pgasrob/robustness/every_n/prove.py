@@ -72,6 +72,8 @@ class Prover:
         self.program, self.reading = program, reading
         if program.gaps:
             raise NotCovered(f"it stands for more runs than these: {program.gaps[0]}")
+        if program.has_threads:
+            raise NotCovered("its ranks have several threads")
         if not any(process.ranks is None for process in program.processes):
             raise NotCovered("it has blocks for ranks by number alone, and none for all others")
         numbered = [rank for process in program.processes for rank in process.ranks or ()]

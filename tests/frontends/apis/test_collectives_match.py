@@ -6,8 +6,9 @@ import pytest
 
 import pgasrob
 from pgasrob.frontends.lower import parse_c
+from pgasrob.render.barriers_waited_at import mismatch
 from pgasrob.render.verdict_json import to_json
-from pgasrob.render.words import mismatch, standing
+from pgasrob.render.words import standing
 from pgasrob.robustness.verdict import Verdict
 
 MPI = """#include <mpi.h>
