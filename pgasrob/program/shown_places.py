@@ -7,8 +7,9 @@ leaves nothing behind that is shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from pgasrob.program.graphs import reached
 from pgasrob.program.statements import Span
@@ -37,14 +38,33 @@ class ShownIn:
     live: tuple[frozenset[Value], ...]
 
 
-@dataclass(frozen=True)
-class Shown:
-    """The functions of a program, the first of which is main."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What gives functions that are known."""
 
     functions: tuple[ShownIn, ...]
-    _known: dict[tuple[frozenset[Span], frozenset[Span], frozenset[Span] | None, bool], bool] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+
+    def __call__(self) -> tuple[ShownIn, ...]:
+        return self.functions
+
+
+class Shown:
+    """The functions of a program, the first of which is main: what is asked for the first time something is asked, for
+    of most programs nothing is."""
+
+    def __init__(self, functions: Callable[[], tuple[ShownIn, ...]]) -> None:
+        self._functions = functions
+        self._known: dict[tuple[frozenset[Span], frozenset[Span], frozenset[Span] | None, bool], bool] = {}
+
+    @cached_property
+    def functions(self) -> tuple[ShownIn, ...]:
+        return self._functions()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shown) and self.functions == other.functions
+
+    def __reduce__(self) -> tuple[type[Shown], tuple[Callable[[], tuple[ShownIn, ...]]]]:
+        return Shown, (_Found(self.functions),)
 
     def between(self, spans: Collection[Span], others: Collection[Span]) -> bool:
         """Whether something may be shown between two of the commands at ``spans``, without one at ``others``, which

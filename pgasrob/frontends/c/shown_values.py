@@ -27,7 +27,7 @@ def shown(unit: Unit, others: WithoutCode, tells: bool = False) -> tuple[Shown |
     found = _Program(unit, others)
     if tells:
         found.tell()
-    return (Shown(tuple(map(found.shown_in, found.flows))) if any(found.places) else None), found.displayed
+    return Shown(lambda: tuple(map(found.shown_in, found.flows))) if any(found.places) else None, found.displayed
 
 
 class _Program:
