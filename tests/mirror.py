@@ -157,6 +157,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/libc/test_shared_strings.py": """
         frontends.c.atomics frontends.c.libc.reads
     """,
+    "frontends/test_bytes_c.py": """
+        frontends.c.transferred frontends.c.views
+    """,
     "frontends/c/test_agreements.py": """
         frontends.c.symbolic
     """,

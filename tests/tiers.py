@@ -277,6 +277,9 @@ SLOW: dict[str, str] = {
         a_suite_with_its_helper_file_as_it_is kernels/4 the_kernels_answer_what_their_headers_expect
         what_no_test_calls_is_a_note what_the_helper_counts
     """,
+    "frontends/test_bytes_c.py": """
+        memory_is_bytes/5
+    """,
     "frontends/test_random_c.py": """
         the_programs_are_worth_comparing the_verdicts_agree/3
     """,

@@ -33,7 +33,7 @@ class Widening:
             for _, expr in core.expressions(form):
                 for part in parts(expr):
                     if isinstance(part, Unary | Binary):
-                        of_doubles = part.operator.endswith(".") or part.operator in ("float", "float32")
+                        of_doubles = part.operator.endswith(".") or part.operator in ("float", "float32", "of_bits32")
                         types.add(_DOUBLE if of_doubles else part.type)
                     elif (value := constant(part)) is not None:
                         values |= {value - 1, value, value + 1}

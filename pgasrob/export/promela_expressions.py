@@ -59,7 +59,10 @@ c_decl {
   /* A double is kept as its bits. There is one NaN. */
   union both { double real; int64 bits; };
   static double real(wide value) { union both it; it.bits = (int64) value; return it.real; }
+  union half { float real; int bits; };
+  static wide bits32(wide value) { union half it; it.real = (float) real(value); return it.bits; }
   static wide bits(double value) { union both it; it.real = value; return value == value ? it.bits : 4095LL << 51; }
+  static wide of_bits32(wide value) { union half it; it.bits = (int) value; return bits(it.real); }
 };""".splitlines()
 """Declarations for embedded C. SPIN takes `name(...)` for a call with side-effects, so functions are called as
 `(bits)(value)`."""
@@ -260,6 +263,10 @@ def _unary_in_c(symbol: str, operand: str, type: IntType) -> str:
             return f"(bits)((double) ({operand}))"
         case "float32":
             return f"(bits)((float) (real)({operand}))"
+        case "bits32":
+            return f"(bits32)({operand})"
+        case "of_bits32":
+            return f"(of_bits32)({operand})"
         case "-.":
             return f"(bits)(-(real)({operand}))"
     raise Unsupported(f"the function `{symbol.rstrip('.')}`")

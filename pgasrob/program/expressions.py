@@ -256,11 +256,13 @@ CONVERSIONS: dict[str, Callable[[int, IntType], int]] = {
     "float": lambda value, type: float_bits(_nearest(value)),
     "int": lambda value, type: _truncated(float_value(value), type),
     "float32": lambda value, type: float_bits(_single(float_value(value))),
+    "bits32": lambda value, type: int.from_bytes(struct.pack("<f", _single(float_value(value))), "little", signed=True),
+    "of_bits32": lambda value, type: float_bits(struct.unpack("<f", (value & 0xFFFFFFFF).to_bytes(4, "little"))[0]),
     "-.": lambda value, type: float_bits(-float_value(value)),
     **{f"{name}.": _function(name) for name in FUNCTIONS},
 }
 """Unary operators beside C's: to an integer type, from an integer to a double, from a double to an integer type, to the
-precision of a float, the negation of a double, and functions of one."""
+precision of a float, from a float (held as a double) to its bits and back, the negation of a double, and functions."""
 
 
 def evaluator(expr: Expr) -> Evaluator:

@@ -52,7 +52,7 @@ STEPS = ("popa", "popd", "popb", "popc")
 
 INSTRUCTIONS = (
     "push", "register", "jump_if_zero", "jump", "truth", "!", "~", "negate", "cast", "float", "int", "float32",
-    "negate.", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "+.", "-.", "*.", "/.",
+    "bits32", "of_bits32", "negate.", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "+.", "-.", "*.", "/.",
 )  # fmt: skip
 """The instructions of the stack code by number. The relations come after them, those with a dot last, and then the
 functions of doubles."""

@@ -84,7 +84,8 @@ class Random:
         symbols = [*OPERATORS, "&&", "||", *CONVERSIONS, "!", "-", "~", "?:"]
         symbols = [symbol for symbol in symbols if symbol.rstrip(".") not in (*FUNCTIONS, *FUNCTIONS_OF_TWO)]
         if not any(value in DOUBLES for value in self.pool):
-            symbols = [symbol for symbol in symbols if not symbol.endswith(".") and symbol not in ("int", "float32")]
+            of_doubles = ("int", "float32", "bits32")
+            symbols = [symbol for symbol in symbols if not symbol.endswith(".") and symbol not in of_doubles]
         symbol, type = pick.choice(symbols), pick.choice([*TYPES, IntType(32, True), IntType(32, True)])
         parts = [self.expr(depth - 1) for _ in range(3)]
         if symbol == "?:":

@@ -177,6 +177,14 @@ class Call(Protocol):
         """The cell of the number at ``address``, which the call reads, sets or updates as a ``type``. ``compared``:
         with another number, so that the cell has to hold a number of that type."""
 
+    def taken_apart(self, address: Address, value: Expr, type: CType) -> list[tuple[Expr, Expr]]:
+        """The cells of the scalar at ``address``, which need not be set at once, each with what it gets where that
+        becomes ``value``, a number of ``type``."""
+
+    def put_together(self, address: Address, type: CType) -> tuple[list[tuple[Expr, Register]], Expr]:
+        """The cells of the scalar at ``address``, which need not be read at once, each with a register, and what it is
+        as a number of ``type`` when these have been read."""
+
     def reading(self, register: Register, address: Address, type: CType) -> tuple[Command, ...]:
         """The commands that load the integer at ``address`` into ``register`` where it is a part of a larger scalar in
         a cell; none where it is not."""

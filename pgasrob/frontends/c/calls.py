@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
-from math import gcd
 from typing import NoReturn, cast
 
 from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression, value_of
 from pgasrob.frontends.c.contents import Contents
-from pgasrob.frontends.c.extended import LARGEST_SCALAR
-from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of, range_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
-from pgasrob.frontends.c.types import LONG, Array, CType, Integer, Pointer, Void
+from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command, Mark
@@ -27,10 +24,6 @@ from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, depend
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import NOWHERE, Choose, Do, Goto, If, Labelled, Loop, Skip, Span, Statement, While
 
-MOST_ELEMENTS = 4096
-"""Of one transfer."""
-LONG_TRANSFER = 256
-"""Elements of a transfer, beyond which it is a loop over them."""
 LONGEST_NAME = 40
 """Of a pointer, as which memory is shown that it points to."""
 STATEMENTS = (Do, Skip, Goto, If, While, Choose, Loop, Labelled)
@@ -215,32 +208,31 @@ class MachineCall:
         return cell
 
     def reading(self, register: Register, address: Address, type: CType) -> tuple[Command, ...]:
-        memory = self.machine.memory
-        if not isinstance(type, Integer) or not memory.is_part(address, size_of(type)):
-            return ()
-        return memory.reading(register, address, type)
+        return self.machine.memory.reading(register, address, type)
+
+    def taken_apart(self, address: Address, value: Expr, type: CType) -> list[tuple[Expr, Expr]]:
+        if (cell := self._one_cell(address, type)) is not None:
+            return [(cell, value)]
+        return self.machine.memory.views.taken_apart(address, value, type)
+
+    def put_together(self, address: Address, type: CType) -> tuple[list[tuple[Expr, Register]], Expr]:
+        if (cell := self._one_cell(address, type)) is not None:
+            register = self.register()
+            return [(cell, register)], self.as_number(register, address, type)
+        return self.machine.memory.views.put_together(address, type)
+
+    def _one_cell(self, address: Address, type: CType) -> Expr | None:
+        """The cell of the number at ``address``, unless it lies in pieces."""
+        machine = self.machine
+        cell = machine.pointers.cell(address, size_of(type), at_once=False)
+        machine.memory.number_at(address, type, compared=False, in_pieces=True)
+        return cell if machine.facts.objects[address.object].pieces is None else None
 
     def as_number(self, register: Register, address: Address, type: CType) -> Expr:
         return self.value_expression(self.machine.memory.loaded(address, register, type))
 
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
-        for address in (first, second):
-            self.machine.objects.object(address.object)
-        if bytes <= 0:
-            return []
-        if element is None and isinstance(first.offset, int) and isinstance(second.offset, int):
-            return self._paired_pieces(first, second, bytes)
-        if element is None:
-            element = gcd(bytes, LARGEST_CELL)
-            for address in (first, second):
-                element = gcd(element, self.machine.facts.objects[address.object].granule)
-        self._check_length(bytes // element)
-        if bytes % element:
-            raise Problem("PG142", f"{bytes} bytes are no whole number of elements of {element}", "transfer elements")
-        return [
-            (self.cell(self.moved(first, place), element), self.cell(self.moved(second, place), element))
-            for place in range(0, bytes, element)
-        ]
+        return self.machine.transferred.paired(first, second, bytes, element)
 
     def scalars_in(self, address: Address, bytes: int) -> tuple[tuple[int, CType], ...]:
         return self.machine.objects.scalars_in(address, bytes)
@@ -248,103 +240,7 @@ class MachineCall:
     def walked_cells(
         self, first: Address, second: Address, bytes: int, element: int | None
     ) -> tuple[Register, int, Expr, Expr] | None:
-        machine, facts = self.machine, self.machine.facts
-        if bytes // (element or LARGEST_CELL) <= LONG_TRANSFER:
-            return None
-        for address in (first, second):
-            if not isinstance(address.offset, int) or not machine.objects.within(address, bytes):
-                return None
-        sizes = {size for address in (first, second) for size in facts.sizes(address.object)} | ({element} - {None})
-        if not sizes:
-            if facts.look_again(first.object, second.object):
-                return self.register("element"), 0, Const(0), Const(0)
-            sizes = {
-                gcd(bytes, LARGEST_CELL, *(each.offset for each in (first, second) if isinstance(each.offset, int)))
-            }
-        size = sizes.pop() or 1
-        if sizes or any(each % size for each in (bytes, first.offset, second.offset) if isinstance(each, int)):
-            return None
-        register = self.register("element")
-        cells = []
-        for address in (first, second):
-            place = machine.pointers.offset(address, Unknown(register), size)
-            assert isinstance(place, Address)
-            cells.append(self.cell(place, size))
-        return register, bytes // size, cells[0], cells[1]
-
-    def _check_length(self, elements: int) -> None:
-        if elements > MOST_ELEMENTS:
-            raise Problem(
-                "PG141",
-                f"a transfer of {elements:,} elements",
-                f"at most {MOST_ELEMENTS:,} are supported, and few are enough to show a mistake; verify a smaller case",
-                self.span,
-            )
-
-    def _paired_pieces(self, first: Address, second: Address, bytes: int) -> list[tuple[Expr, Expr]]:
-        """Scalar by scalar where loads, stores or typed transfers name them, the rest in pieces that are large."""
-        facts = self.machine.facts
-        named: set[tuple[int, int]] = set()
-        granule = gcd(bytes, LARGEST_CELL)
-        for address in (first, second):
-            assert isinstance(address.offset, int)
-            object = facts.objects[address.object]
-            if not self.machine.objects.within(address, bytes):
-                nowhere = self.machine.world.nowhere(self.machine.objects.outside(address, bytes))
-                return [(nowhere, nowhere)]
-            granule = gcd(granule, address.offset, object.granule)
-            start, end = address.offset, address.offset + bytes
-            accessed = object.accesses.sizes(start - LARGEST_SCALAR, end)
-            for offset, size in sorted({**accessed, **object.overlapping(object.shared, start, end)}.items()):
-                place = offset - start
-                if -size < place < bytes:
-                    if place < 0 or place + size > bytes:
-                        self._torn(address, offset, size)
-                    named.add((place, size))
-                    granule = gcd(granule, place, size)
-        scalars: dict[int, int] = {}
-        end = 0
-        for place, size in sorted(named, key=lambda each: (each[0], -each[1])):
-            # What lies in a larger one is a part of it.
-            if place >= end:
-                scalars[place], end = size, place + size
-            elif place + size > end:
-                self._torn(first, place, size)
-        self._check_length(len(scalars) + (bytes - sum(scalars.values())) // granule)
-        pairs, place = [], 0
-        while place < bytes:
-            size = scalars.get(place) or granule
-            cells = []
-            for address in (first, second):
-                at = self.moved(address, place)
-                assert isinstance(at.offset, int)
-                if place in scalars:
-                    cells.append(self.cell(at, size))
-                else:
-                    facts.finer(at.object, granule)
-                    facts.share_filler(at.object, at.offset, size)
-                    cells.append(self._filler_cell(at, size))
-            pairs.append((cells[0], cells[1]))
-            place += size
-        named_by = self.machine.world.cells.named_by
-        for pair in pairs:
-            self.machine.issuer.look_for_mixing([each for cell in pair for each in named_by(cell)])
-        return pairs
-
-    def _filler_cell(self, address: Address, size: int) -> Expr:
-        assert isinstance(address.offset, int)
-        if self.machine.facts.objects[address.object].filler.get(address.offset) == size:
-            return self.machine.pointers.placed(address, size)
-        return self.cell(address, size)
-
-    def _torn(self, address: Address, offset: int, size: int) -> NoReturn:
-        name = self.machine.facts.objects[address.object].name
-        raise Problem(
-            "PG142",
-            f"`{self.name}` tears a variable of {size} bytes in `{name}` apart (offset {offset})",
-            "transfer whole variables, with one type at both ends",
-            self.span,
-        )
+        return self.machine.transferred.walked(first, second, bytes, element)
 
     def load(self, address: Address, type: CType) -> Value | None:
         machine = self.machine
@@ -356,7 +252,7 @@ class MachineCall:
         ):
             return None
         if machine.facts.is_shared(address.object, address.offset, size_of(type)):
-            return machine.memory.held(address, type)
+            return machine.memory.views.held(address, type)
         return machine.objects.contents(address.object).load(address.offset, type)
 
     def allocate(
@@ -564,7 +460,7 @@ class MachineCall:
         for offset, size in (
             self.machine.facts.objects[part.begin.object].accesses.sizes(start, start + part.bytes).items()
         ):
-            self.cell(Address(part.begin.object, offset), size)
+            self.machine.facts.share(part.begin.object, offset, size)
 
     def contiguous(self, memory: Address, parts: Sequence[tuple[int, int]]) -> None:
         begins = accumulate((bytes for _, bytes in parts), initial=0)

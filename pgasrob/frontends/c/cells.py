@@ -9,7 +9,8 @@ from functools import partial
 from pgasrob.frontends.c.contents import from_bytes
 from pgasrob.frontends.c.facts import Facts, ObjectFacts, naming, shortest
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.parts import scalar_at
+from pgasrob.frontends.c.parts import run_name, scalar_at
+from pgasrob.frontends.c.pieces import NUMBERS, number_of
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import UCHAR, Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import Known, ObjectId, Undefined
@@ -103,6 +104,8 @@ class Cells:
         for offset, size in pieces:
             self.cells[id, offset] = self._next
             name = naming(id, object)(whole, type, offset, size)
+            if object.pieces is not None and size not in NUMBERS:
+                name = run_name(whole, type, offset, size)
             self._declare(id, name, None, (_initial(object, offset, size),))
 
     def _place_growing(self, id: ObjectId, name: str, object: ObjectFacts) -> None:
@@ -184,6 +187,8 @@ def _is_plain_array(type: CType | None, bytes: int, pieces: Iterable[tuple[int, 
 
 def _initial(object: ObjectFacts, offset: int, size: int) -> int:
     """What the cell of ``size`` bytes at ``offset`` holds at the beginning."""
+    if object.pieces is not None:
+        return number_of(bytes(_byte(object, place) for place in range(offset, offset + size)))
     types = object.accesses.types(offset)
     declared = scalar_at(object.type, offset) if object.type else None
     fitting = [each for each in (*types, declared) if isinstance(each, Integer | Floating) and size_of(each) == size]

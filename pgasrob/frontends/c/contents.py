@@ -71,7 +71,7 @@ class Contents:
 
     def is_free(self, offset: int, size: int) -> bool:
         """Whether no scalar lies in these bytes."""
-        return not (self.others or self.rows) or not self._overlapping(offset, offset + size)
+        return not (self.others or self.rows) or not self.overlapping(offset, offset + size)
 
     def get(self, offset: int) -> Held | None:
         """The scalar that begins at ``offset``."""
@@ -247,7 +247,7 @@ class Contents:
                 return Known(0)
             if byte is None:
                 return UNDEFINED
-        data = [self._byte(place) for place in range(offset, offset + size)]
+        data = [self.byte(place) for place in range(offset, offset + size)]
         if all(byte is None for byte in data):
             return UNDEFINED
         if any(not isinstance(byte, int) for byte in data):
@@ -256,7 +256,7 @@ class Contents:
 
     def unknown_parts(self, offset: int, size: int) -> list[Unknown] | None:
         """The unknown values that ``size`` bytes at ``offset`` have a part in; None where pointers have, too."""
-        held = [each[1] for at in self._overlapping(offset, offset + size) if (each := self.get(at))]
+        held = [each[1] for at in self.overlapping(offset, offset + size) if (each := self.get(at))]
         if any(not isinstance(value, Known | Unknown | Undefined) for value in held):
             return None
         return [value for value in held if isinstance(value, Unknown)]
@@ -276,7 +276,8 @@ class Contents:
         found = {self.byte_filled(place) for place in range(offset, offset + size)}
         return found.pop() if len(found) == 1 else -1
 
-    def _overlapping(self, start: int, end: int) -> list[int]:
+    def overlapping(self, start: int, end: int) -> list[int]:
+        """Where the scalars begin that have bytes from ``start`` to ``end``."""
         near = (
             (offset, held)
             for offset in self._offsets(start - LARGEST_SCALAR + 1, end)
@@ -303,8 +304,9 @@ class Contents:
                 if not start <= place < end:
                     self.set(place, 1, Known(SIGNED_BYTE.wrap(byte)), False)
 
-    def _byte(self, place: int) -> int | str | None:
-        for offset in self._overlapping(place, place + 1):
+    def byte(self, place: int) -> int | str | None:
+        """The byte at ``place``: its number, ``"unknown"``, or None where it has not been set."""
+        for offset in self.overlapping(place, place + 1):
             held = self.get(offset)
             assert held is not None
             size, value, floating = held

@@ -8,7 +8,7 @@ from typing import assert_never
 from pgasrob.frontends.c.cells import is_flat, places_in
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import scalar_at
-from pgasrob.frontends.c.types import CType, Floating, Void
+from pgasrob.frontends.c.types import DOUBLE, CType, Floating, Void
 from pgasrob.frontends.c.world import World
 from pgasrob.program import core
 from pgasrob.program.core import Form
@@ -75,6 +75,8 @@ def _use(world: World, memory: MemoryObject) -> bool | None:
             return None
         types |= object.accesses.types(offset)
         size = world.facts.size_at(id, offset)
+        if object.pieces is not None and size != size_of(DOUBLE):
+            return False
         declared = scalar_at(object.type, offset) if object.type else None
         if declared is not None and not isinstance(declared, Void) and size_of(declared) == size:
             types.add(declared)
@@ -170,7 +172,7 @@ class _Flows:
             case Register(name):
                 return name in found
             case Unary(operator):
-                return operator.endswith(".") or operator in ("float", "float32")
+                return operator.endswith(".") or operator in ("float", "float32", "of_bits32")
             case Binary(operator):
                 return operator.endswith(".") and operator[:-1] not in RELATIONS
             case Conditional(_, then, otherwise):

@@ -22,6 +22,7 @@ from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.symbolic import Path
 from pgasrob.frontends.c.world import Budget, World
 from pgasrob.program.assumptions import Assumption, Kind
+from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.files import name_of
 from pgasrob.program.program import Program
@@ -50,7 +51,7 @@ def lower(
     """
     first: tuple[Program, dict[int, Followed]] | Problem | None = None
     for folding in FOLDING:
-        facts, ways = Facts(folding=folding), dict[int, Followed]()
+        facts, ways = Facts(folding=folding, units=nodes or MAX_CELLS), dict[int, Followed]()
         noted = None if followed is None else ways
         marked, outside = marks == "calls", marks == "outside"
         world = partial(
@@ -77,7 +78,7 @@ def lower(
 def _with_loops(world: Callable[..., World], facts: Facts) -> tuple[Program, Facts]:
     """The program of a ``world`` with ``facts``, in which long loops are kept if possible, and what has been found out.
     Raises :class:`Problem`."""
-    unrolled = Facts(keeps_loops=False, folding=facts.moved.folding)
+    unrolled = Facts(keeps_loops=False, folding=facts.moved.folding, units=facts.units)
     try:
         program = _lowered(world(facts=facts))
     except Problem:

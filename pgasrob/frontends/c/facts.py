@@ -12,9 +12,10 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.moved import Folding, Moved
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
+from pgasrob.frontends.c.pieces import Pieces
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.scalars_named import Accesses
-from pgasrob.frontends.c.symbolic import Extent
+from pgasrob.frontends.c.symbolic import Extent, NumberNeeded
 from pgasrob.frontends.c.together import COUNTED, LATEST
 from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import Address, ObjectId, Value
@@ -73,6 +74,8 @@ class ObjectFacts:
     """The types of the declaration at such offsets."""
     covered: dict[int, int] = field(default_factory=dict)
     """For each byte in a cell, where the shared scalar or filler around it begins."""
+    pieces: Pieces | None = None
+    """What is known of its accesses, where it lies in pieces (:mod:`~pgasrob.frontends.c.pieces`)."""
     pointers: dict[str, CType] = field(default_factory=dict)
     """The variables that point to all of it, and to what, where the program has no name for it."""
     seen_as: tuple[str, CType | None] | None = None
@@ -134,12 +137,14 @@ class Facts:
     numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there
     are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed
     to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
-    merged, for there would be too many states. ``rows``: the objects of which the parts of ranks lie one behind the
+    merged, for there would be too many states. ``units``: how many parts of what is only moved stand for all of it,
+    however long it is. ``rows``: the objects of which the parts of ranks lie one behind the
     other, as ranks with the bytes before and in their part.
     """
 
-    def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
+    def __init__(self, keeps_loops: bool = True, folding: Folding = 0, units: int = MAX_CELLS) -> None:
         self.keeps_loops = keeps_loops
+        self.units = units
         self.moved = Moved(folding)
         self.loops_kept = False
         self.objects: dict[ObjectId, ObjectFacts] = {}
@@ -370,6 +375,12 @@ class Facts:
     def share(self, id: ObjectId, offset: int, size: int) -> None:
         """The scalar of ``size`` bytes at ``offset`` lies in a cell, or in a part of one."""
         facts = self.objects[id]
+        if facts.pieces is not None:
+            if facts.dense:
+                self.finer(id, offset, size)
+            else:
+                self.learn(facts.pieces.load_or_store(offset, size))
+            return
         if facts.shared.get(offset) == size:
             return
         covered = {begin for place in range(offset, offset + size) if (begin := facts.covered.get(place)) is not None}
@@ -377,7 +388,8 @@ class Facts:
         for begin in covered - parts:
             self._drop_filler(facts, begin)
         if parts:
-            self._part(facts, parts, offset, size)
+            if not self._is_part(facts, parts, offset, size):
+                self.split(id)
             return
         facts.shared[offset] = size
         facts.covered.update((place, offset) for place in range(offset, offset + size))
@@ -396,24 +408,42 @@ class Facts:
         for offset in offsets:
             stop_point()
             self.share(id, offset, size)
-        facts.granule = granule
+        if facts.pieces is None:
+            facts.granule = granule
         facts.indexed.add((offsets, size))
 
-    def _part(self, facts: ObjectFacts, begins: set[int], offset: int, size: int) -> None:
-        """The scalar overlaps those that begin at ``begins``: the one that all others are a part of has the cell."""
+    def split(self, id: ObjectId) -> None:
+        """The object is accessed in sizes that do not fit each other, or as integers and floats: it lies in pieces."""
+        facts = self.objects[id]
+        if facts.pieces is not None:
+            return
+        if facts.grows is not None or facts.hidden:
+            raise NumberNeeded(f"how `{facts.name}` lies in cells is another thing on every number of nodes")
+        self._new_pieces(facts)
+        self.changed()
+
+    def _new_pieces(self, facts: ObjectFacts) -> None:
+        """Have the object in pieces. It is found in the next pass which ones."""
+        facts.pieces = Pieces(facts.name, facts.shared, facts.covered, facts.restless, facts.accesses, self.units)
+        facts.filler.clear()
+        facts.mixed = True
+        facts.all_restless |= facts.dense
+
+    def learn(self, new: bool) -> None:
+        """There are other pieces, if that is ``new``."""
+        if new:
+            self.changed()
+
+    def _is_part(self, facts: ObjectFacts, begins: set[int], offset: int, size: int) -> bool:
+        """Have one cell for the scalar and those that begin at ``begins``, which it overlaps, where all are parts of
+        one of them. Whether they are."""
         intervals = {(offset, offset + size), *((begin, begin + facts.shared[begin]) for begin in begins)}
         whole = min(first for first, _ in intervals), max(end for _, end in intervals)
         if whole not in intervals or whole[1] - whole[0] > LARGEST_CELL or facts.dense:
-            begin = min(begins)
-            raise Problem(
-                "PG142",
-                f"`{facts.name}` is accessed as {facts.shared[begin]} bytes at offset {begin} and as {size} bytes "
-                f"at offset {offset}, which overlap",
-                "access shared memory with one type per variable, in transfers too",
-            )
+            return False
         begin, end = whole
         if begins == {begin} and facts.mixed and facts.shared[begin] == end - begin:
-            return
+            return True
         facts.mixed = True
         for each in begins:
             del facts.shared[each]
@@ -424,6 +454,7 @@ class Facts:
         if facts.granule:
             facts.granule = gcd(facts.granule, begin, end - begin)
         self.changed()
+        return True
 
     def signs(self, id: ObjectId, offset: int | None, size: int) -> set[bool]:
         """Whether the number of ``size`` bytes at ``offset`` (None: any of the object) is signed, by its declaration
@@ -457,6 +488,9 @@ class Facts:
     def share_filler(self, id: ObjectId, offset: int, size: int) -> None:
         """A piece of a transfer, in which no scalar is known, lies in a cell."""
         facts = self.objects[id]
+        if facts.pieces is not None:
+            self.learn(facts.pieces.move(offset, size))
+            return
         if facts.filler.get(offset) == size or offset in facts.shared:
             return
         for place in range(offset, offset + size):
@@ -527,7 +561,7 @@ class Facts:
     def finer(self, id: ObjectId, *sizes: int) -> int:
         """The granule of the object, which all ``sizes`` are multiples of from now on."""
         facts = self.objects[id]
-        granule = gcd(facts.granule, *sizes)
+        granule = gcd(facts.granule, *sizes, *([LARGEST_CELL] if facts.pieces is not None else []))
         if granule != facts.granule:
             facts.granule = granule
             self.changed()
@@ -539,6 +573,8 @@ class Facts:
         if not facts.dense:
             facts.dense = True
             facts.granule = gcd(facts.granule, *facts.shared, *facts.shared.values())
+            if facts.pieces is not None:
+                self._new_pieces(facts)
             self.changed()
         return self.finer(id, offset, stride)
 

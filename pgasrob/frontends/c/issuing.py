@@ -7,7 +7,6 @@ from typing import cast
 
 from pgasrob.frontends.c.flows import Flows
 from pgasrob.frontends.c.moved_memory import MovedMemory
-from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.types import Array, Floating, Integer
@@ -129,7 +128,7 @@ class Issuer:
 
     def look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
         """Note that a transfer moves values between the scalars at ``places``: those of signed and unsigned integers
-        are mixed. Raises :class:`Problem` for floats and integers."""
+        are mixed, and where one of them lies in pieces, or they are floats and integers, all do."""
         key = tuple(id for id, _ in places)
         if key in self.world.compared:
             return
@@ -139,13 +138,11 @@ class Issuer:
             size = object.granule if offset is None else object.shared.get(offset, object.granule)
             signs |= self.facts.signs(id, offset, size)
         if len({kind for id, offset, _ in known for kind in self.facts.kinds(id, offset)}) > 1:
-            names = " and ".join(dict.fromkeys(f"`{object.name}`" for _, _, object in known))
-            raise Problem(
-                "PG142",
-                f"a transfer takes the bits of a float for an integer, or those of an integer for a float, in {names}",
-                "transfer floats to floats, and integers to integers",
-                self.position.span,
-            )
+            for id, _, _ in known:
+                self.facts.split(id)
+        if any(object.pieces is not None for _, _, object in known):
+            for id, _, _ in known:
+                self.facts.split(id)
         if len(signs) > 1 or any(object.mixed for _, _, object in known):
             for id, _, _ in known:
                 self.facts.mix(id)

@@ -20,6 +20,7 @@ from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.rank_tables import Tables
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.symbolic import Rank
+from pgasrob.frontends.c.transferred import Transferred
 from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.unset import Unset
 from pgasrob.frontends.c.world import World
@@ -46,6 +47,7 @@ class Parts:
         self.evaluation = evaluation = Evaluation(writer, registers, undecided, issuer)
         self.tables = tables = Tables(objects, registers, issuer)
         self.pointers = pointers = Pointers(objects, tables, undecided, evaluation)
+        self.transferred = Transferred(registers, issuer, pointers)
         self.memory = Memory(registers, undecided, unset, issuer, objects, pointers)
         # Without cycles of references the parts are freed at once, and the garbage collector has little to do.
         undecided.cells = proxy(self.memory)

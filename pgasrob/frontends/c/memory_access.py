@@ -9,13 +9,14 @@ from math import gcd
 
 from pgasrob.frontends.apis.call_steps import FREED, NEVER, freed
 from pgasrob.frontends.apis.lent import LENT, Lent, lent_of, wrongly_accessed
-from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
+from pgasrob.frontends.c.arithmetic import LONG, expression, value_of
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import LARGEST_CELL, ObjectFacts, shortest
-from pgasrob.frontends.c.issuing import MOST_KNOWN, Issuer
+from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
 from pgasrob.frontends.c.objects import Objects
+from pgasrob.frontends.c.pieces import NUMBERS, number_of
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.registers import Registers, registers_in
@@ -36,8 +37,8 @@ from pgasrob.frontends.c.values import (
     Value,
     of_registers,
 )
+from pgasrob.frontends.c.views import Views, as_type, assembled, piece_of
 from pgasrob.program import commands
-from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, Symbol, Unary
 from pgasrob.program.illegal_calls import Illegal, IllegalCall, Opened, Rule
 from pgasrob.program.statements import Block, Do, While
@@ -64,6 +65,7 @@ class Memory:
         self.flows = issuer.flows
         self.objects = objects
         self.pointers = pointers
+        self.views = Views(registers, undecided, issuer, objects, pointers)
         self.world = self.position.world
         self.facts = self.position.facts
 
@@ -133,66 +135,36 @@ class Memory:
             self.facts.note_each(address.object, self.pointers.offsets(address, size), type)
         if not self.unset.is_set(address, size):
             return UNDEFINED
-        around = self._around(address, size)
+        if parts := self.views.of(address, size):
+            return self.views.load(parts, address, type)
         register = self.registers.register("t", before=False)
-        bytes = () if around is None else _bytes_of(address, size, around[0])
-        self.issuer.issue(commands.Load(register, self.pointers.cell(*(around or (address, size))), owner, bytes=bytes))
+        self.issuer.issue(commands.Load(register, self.pointers.cell(address, size), owner))
         if register.index in self.flows.read:
-            return self._unknown_read(register, type, None if around else address)
-        if (held := self.held(address, type)) is not None:
+            return self._unknown_read(register, type, address)
+        if (held := self.views.held(address, type)) is not None:
             return held
-        if around is None:
-            return self.loaded(address, register, type)
-        assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
-        return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
+        return self.loaded(address, register, type)
 
-    def _unknown_read(self, register: Register, type: CType, whole: Address | None) -> Unknown:
-        """What ``register`` holds after a load from a cell that may hold an unknown value, the one of the scalar at
-        ``whole`` if given."""
+    def _unknown_read(self, register: Register, type: CType, whole: Address) -> Unknown:
+        """What ``register`` holds after a load from the cell of the scalar at ``whole``, which may hold an unknown
+        value."""
         read, number = self.flows.read[register.index], None
-        if whole is not None:
-            with suppress(Problem):
-                number = self.loaded(whole, register, type).expr
+        with suppress(Problem):
+            number = self.loaded(whole, register, type).expr
         return Unknown(self.flows.tied(read, range_of(type), number, register))
 
-    def is_part(self, address: Address, size: int) -> bool:
-        """Whether the scalar of ``size`` bytes at ``address`` is a part of a larger one that has a cell."""
+    def reading(self, register: Register, address: Address, type: CType) -> tuple[commands.Command, ...]:
+        """The commands that load the scalar at ``address`` into ``register``, where that is no cell of its own; none
+        where it is."""
         facts = self.facts.objects.get(address.object)
-        if facts is None or not isinstance(address.offset, int):
-            return False
+        if facts is None or not self._lies_in_others(facts, address, size_of(type)):
+            return ()
+        return self.views.reading(register, address, type)
+
+    def _lies_in_others(self, facts: ObjectFacts, address: Address, size: int) -> bool:
+        if facts.pieces is not None or not isinstance(address.offset, int):
+            return facts.pieces is not None
         return facts.shared.get(facts.covered.get(address.offset, -1), 0) > size
-
-    def reading(self, register: Register, address: Address, type: Integer = CHAR) -> tuple[commands.Command, ...]:
-        """The commands that load the integer at ``address``, which is known, into ``register``. It lies in a cell then,
-        or in a part of one."""
-        assert isinstance(address.offset, int)
-        self.facts.note(address.object, address.offset, type)
-        around, owner = self._around(address, size_of(type)), self.position.whose(address)
-        if around is None:
-            return (commands.Load(register, self.pointers.cell(address, size_of(type)), owner),)
-        whole, size = around
-        assert isinstance(whole.offset, int)
-        bytes = _bytes_of(address, size_of(type), whole)
-        load = commands.Load(register, self.pointers.cell(whole, size), owner, bytes=bytes)
-        return load, commands.Assign(register, extracted(register, size, address.offset - whole.offset, type))
-
-    def _around(self, address: Address, size: int) -> tuple[Address, int] | None:
-        """The scalar that has the cell and its size, where the one at ``address`` is only a part of it."""
-        if not isinstance(address.offset, int):
-            return None
-        self.facts.share(address.object, address.offset, size)
-        facts = self.facts.objects[address.object]
-        begin = facts.covered[address.offset]
-        if (begin, facts.shared[begin]) == (address.offset, size):
-            return None
-        self.position.rests_on(Kind.PARTS, facts.name)
-        for offset in range(begin, begin + facts.shared[begin]):
-            if Floating(32) in facts.accesses.types(offset):
-                raise Problem(
-                    "PG142", f"a part of a float in `{facts.name}`, memory that other ranks access, is read or set",
-                    "access shared memory with one type per variable",
-                )  # fmt: skip
-        return Address(address.object, begin, address.owner), facts.shared[begin]
 
     def _unknown_part(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``, where parts of unknown values lie, or unknown bytes."""
@@ -203,6 +175,10 @@ class Memory:
             raise NumberNeeded(f"{what} is another thing on every number of nodes")
         contents = self.objects.contents(address.object)
         parts = contents.unknown_parts(address.offset, size_of(type))
+        if parts is not None and not any(leaves(value.expr) for value in parts):
+            bits = assembled(contents, address.offset, size_of(type)) if size_of(type) <= LARGEST_CELL else None
+            if bits is not None:
+                return Unknown(as_type(bits, type))
         if parts is None or any(not only_leaves(value.expr) for value in parts):
             raise Problem(
                 "PG142",
@@ -215,39 +191,31 @@ class Memory:
             self.objects.contents(address.object, write=True).store(address.offset, value, type)  # it stays what it was
         return value
 
-    def held(self, address: Address, type: CType) -> Value | None:
-        """What the shared scalar at ``address`` holds, when that is known all the same."""
-        if self.position.whose(address) or not isinstance(address.offset, int):
-            return None
-        steady = self.facts.is_steady(address.object, address.offset)
-        if not steady and not self.issuer.moved.looked_for:
-            return None
-        value = self.objects.contents(address.object).load(address.offset, type)
-        known = isinstance(value, Known) and (steady or self.issuer.moved.number_at(address) is not None)
-        return value if known else None
-
     def loaded(self, address: Address, register: Register, type: CType) -> Unknown:
         """``register``, which has been loaded from the cell at ``address``, as a value of ``type``.
 
         The cell may hold what a transfer or another access put there as a type of the same size with other values.
         """
         object = self.facts.objects[address.object]
+        if object.pieces is not None:
+            return Unknown(as_type(register, type))
         offsets = self.pointers.offsets(address, size_of(type))
         declared, types = self.facts.declared(address.object, offsets), object.accesses.types(*offsets)
         known = types | declared if isinstance(address.offset, int) else types
         if not isinstance(type, Integer):
             mixed = object.mixed or any(isinstance(each, Integer) for each in known)
             if type == FLOAT and any(isinstance(each, Integer) and size_of(each) == 4 for each in known):
-                raise self._of_two_kinds(object)
+                self.facts.split(address.object)
             return Unknown(Unary("cast", register, LONG) if mixed and type == DOUBLE else register)
         if size_of(type) != 8 and any(isinstance(each, Floating) for each in known):
-            raise self._of_two_kinds(object)
+            self.facts.split(address.object)
         alike = declared == {type} and len(types) <= 1 and not object.mixed
         return Unknown(register if alike else Unary("cast", register, type.type))
 
-    def number_at(self, address: Address, type: CType, *, compared: bool) -> None:
+    def number_at(self, address: Address, type: CType, *, compared: bool, in_pieces: bool = False) -> None:
         """A call uses the scalar at ``address``, which lies in a cell, as one of ``type``. Cells hold numbers of the
-        types that they have where they come from, so a call that compares them (``compared``) needs one type."""
+        types that they have where they come from, so a call that compares them (``compared``) needs one type, and one
+        that computes with floats needs cells that hold such, unless it takes them ``in_pieces``."""
         stop_point()  # a call may be about thousands of them
         id, size, offsets = address.object, size_of(type), self.pointers.offsets(address, size_of(type))
         if not isinstance(address.offset, int):
@@ -256,6 +224,8 @@ class Memory:
             self.facts.note(id, address.offset, type)
         object = self.facts.objects[id]
         if len({kind for offset in offsets for kind in self.facts.kinds(id, offset)}) > 1:
+            self.facts.split(id)
+        if object.pieces is not None and type == FLOAT and not in_pieces:
             raise self._of_two_kinds(object)
         several = len({sign for offset in offsets for sign in self.facts.signs(id, offset, size)}) > 1
         if several:
@@ -270,8 +240,8 @@ class Memory:
     def _of_two_kinds(self, object: ObjectFacts) -> Problem:
         return Problem(
             "PG142",
-            f"`{object.name}` holds an integer and a floating-point number",
-            "access shared memory with one type per variable",
+            f"a call uses a float in `{object.name}`, in bytes that are accessed in other sizes or as integers, too",
+            "use one type for what such calls use: they compute, compare or wait",
         )
 
     def store(self, address: Address, value: Value, type: CType) -> None:
@@ -310,41 +280,13 @@ class Memory:
                 f"memory of rank {address.owner} is set through a pointer behind a fence of puts",
                 "a fence puts it after them, which is not supported: wait for the puts to be complete instead",
             )
-        around = self._around(address, size)
-        if around is not None:
-            self._store_part(*around, address, value, type)
+        if parts := self.views.of(address, size):
+            self.views.store(parts, address, value, type)
             return None
         self.issuer.issue_store(commands.Store(self.pointers.cell(address, size), expr, owner))
         if owner is None:
-            self._hold(address, value, type)
+            self.views.hold(address, value, type)
         return None
-
-    def _store_part(self, whole: Address, size: int, part: Address, value: Value, type: CType) -> None:
-        """Set a part of the cell of ``whole``: as it then is, where that is known, else by turning round the bits of it
-        that are others, at once, so that what other ranks do to other parts meanwhile is kept."""
-        id, owner = whole.object, self.position.whose(whole)
-        assert isinstance(type, Integer) and isinstance(whole.offset, int) and isinstance(part.offset, int)
-        wide, bytes = self.objects.scalar_type(whole, size), _bytes_of(part, size_of(type), whole)
-        if owner is None and not isinstance(value, Unknown) and self.facts.is_steady(id, whole.offset):
-            self._hold(part, value, type)
-            now = self.objects.contents(id).load(whole.offset, wide)
-            if isinstance(now, Known):
-                self.issuer.issue_store(commands.Store(self.pointers.cell(whole, size), Const(now.value), bytes=bytes))
-                return
-        self.facts.unsettle(id, whole.offset)
-        held = self.registers.register("whole")
-        self.issuer.issue(commands.Load(held, self.pointers.cell(whole, size), owner, bytes=bytes))
-        self.registers.taken.add(held.index)
-        assert isinstance(value, Known | Unknown | Undefined)
-        new = Const(0) if isinstance(value, Undefined) else expression(value)
-        bits = turned(held, part.offset - whole.offset, new, type)
-        as_double = DOUBLE in self.facts.objects[id].accesses.types(whole.offset)
-        kind = wide.type if isinstance(wide, Integer) and not as_double else IntType(8 * size, True)
-        rank = self.position.me if owner is None else owner
-        cell = self.pointers.cell(whole, size)
-        before = self.registers.register("before")
-        self.issuer.issue_store(commands.FetchUpdate("xor", before, rank, cell, bits, kind, atomic="", bytes=bytes))
-        self.registers.taken.discard(held.index)
 
     def _unmixed(self, address: Address, value: Value) -> Value:
         """``value`` as memory outside of cells can hold it, without registers: one in which registers and unknown
@@ -357,16 +299,6 @@ class Memory:
         if self.facts.decisive_cells.has(address.object, address.offset):
             expr = self.undecided.exactly(expr)
         return Unknown(self.undecided.blurred(expr, origins=frozenset({place})) if leaves(expr) else expr)
-
-    def _hold(self, address: Address, value: Value, type: CType) -> None:
-        """Note what a store has put into the shared scalar at ``address``."""
-        if not isinstance(address.offset, int) or len(self.facts.objects[address.object].shared) > MOST_KNOWN:
-            self.facts.unsettle(address.object, None)
-        elif isinstance(value, Unknown):
-            self.facts.unsettle(address.object, address.offset)
-        elif self.facts.is_steady(address.object, address.offset) or self.issuer.moved.looked_for:
-            known = Known(0) if isinstance(value, Undefined) else value
-            self.objects.contents(address.object, write=True).store(address.offset, known, type)
 
     def fill(self, address: Address, byte: int, bytes: int) -> None:
         """Set ``bytes`` bytes from ``address`` on to ``byte``, one from 0 to 255, or to ``ANYTHING``."""
@@ -381,8 +313,13 @@ class Memory:
         if not self.objects.within(address, bytes):
             return self.issuer.fault(self.objects.outside(address, bytes))
         start, end = address.offset, address.offset + bytes
+        facts = self.facts.objects[address.object]
+        if facts.pieces is not None and not facts.dense:
+            self.facts.learn(facts.pieces.cut(start) | facts.pieces.cut(end))
         for offset, size in self.pointers.pieces(address, bytes).items():
-            if offset < start or offset + size > end:
+            if size not in NUMBERS and byte != ANYTHING and facts.pieces is not None:
+                self._set_run(Address(address.object, offset, address.owner), size, number_of(byte.to_bytes() * size))
+            elif offset < start or offset + size > end:
                 for place in range(max(start, offset), min(end, offset + size)):
                     self._fill_scalar(Address(address.object, place, address.owner), byte, CHAR)
             else:
@@ -398,10 +335,13 @@ class Memory:
             value = Known(from_bytes(byte.to_bytes() * size_of(type), type))
         self.store(address, value, type)
 
-    def _split(self, address: Address) -> Problem:
-        return Problem(
-            "PG142", f"a part of a scalar in `{self.facts.objects[address.object].name}` is set", "set whole variables"
-        )
+    def _set_run(self, address: Address, size: int, value: Expr | int) -> None:
+        """The run of ``size`` bytes at ``address``, a piece that is only moved, gets the number of its contents."""
+        assert isinstance(address.offset, int)
+        self.unset.initialise(address, size)
+        self.facts.unsettle(address.object, address.offset)
+        cell, owner = self.pointers.placed(address, size), self.position.whose(address)
+        self.issuer.issue_store(commands.Store(cell, Const(value) if isinstance(value, int) else value, owner))
 
     def copy(self, to: Address, of: Address, bytes: int) -> None:
         """Copy ``bytes`` bytes of one's own memory."""
@@ -416,17 +356,14 @@ class Memory:
             return None
         if not isinstance(to.offset, int) or not isinstance(of.offset, int):
             return self._copy_elements(to, of, bytes)
+        if any(self._in_parts(each, bytes) for each in (to, of)):
+            return self._copy_bytes(to, of, bytes)
         source = self.objects.contents(of.object).copy()
         read = self.pointers.pieces(of, bytes)
         shift = to.offset - of.offset
         written = {offset - shift: size for offset, size in self.pointers.pieces(to, bytes).items()}
         known = {offset: (size, value, floating) for offset, size, value, floating in
                  source.inside(of.offset, of.offset + bytes)}  # fmt: skip
-        target = self.objects.contents(to.object, write=True)
-        for start, end, byte in source.fills:
-            first, last = max(start, of.offset), min(end, of.offset + bytes)
-            if first < last:
-                target.fill(first + shift, last + shift, byte)
         values: list[tuple[int, Value, CType]] = []
         for offset in sorted({*read, *written, *known}):
             size = read.get(offset) or written.get(offset) or known[offset][0]
@@ -441,12 +378,105 @@ class Memory:
                 type = self.objects.known_type(place, size) or self.objects.scalar_type(there, size)
             if offset in read:
                 self.facts.note(of.object, offset, type)
-            if offset < of.offset or offset + size > of.offset + bytes:
-                raise self._split(of)
             values.append((offset, self._copied(place, size, type, source, offset in read), type))
+        self._copy_fills(to, of, bytes, source)
         for offset, value, type in values:
             self.store(Address(to.object, offset + shift, to.owner), value, type)
         return None
+
+    def _in_parts(self, address: Address, bytes: int) -> bool:
+        """Whether the object at ``address`` lies in pieces, or a scalar has some of ``bytes`` bytes there, and more."""
+        facts, start = self.facts.objects[address.object], address.offset
+        assert isinstance(start, int)
+        contents = self.objects.contents(address.object)
+        ends = (
+            (each, (contents.get(each) or (1,))[0])
+            for border in (start, start + bytes)
+            for each in contents.overlapping(border, border + 1)
+        )
+        cells = self.pointers.pieces(address, bytes).items() if facts.pieces is None else ()
+        torn = any(each < border < each + size for border in (start, start + bytes) for each, size in (*ends, *cells))
+        return facts.pieces is not None or torn
+
+    def _copy_bytes(self, to: Address, of: Address, bytes: int) -> None:
+        """Copy ``bytes`` bytes, of which some may be parts of scalars: all is read before anything is set."""
+        assert isinstance(to.offset, int) and isinstance(of.offset, int)
+        self.pointers.pair(of, to, bytes)
+        source = self.objects.contents(of.object).copy()
+        found, place = list[tuple[int, int, Value | Expr, CType | None]](), 0
+        while place < bytes:
+            stop_point()
+            here, there = (Address(each.object, base + place, each.owner)
+                           for each, base in ((of, of.offset), (to, to.offset)))  # fmt: skip
+            size, value, type = self._piece(here, there, bytes - place, source)
+            if value is not None:
+                found.append((place, size, value, type))
+            place += size
+        self._copy_fills(to, of, bytes, source)
+        for place, size, value, type in found:
+            goal = Address(to.object, to.offset + place, to.owner)
+            if isinstance(value, Expr):
+                self._set_run(goal, size, value)
+            elif type is not None:
+                self.store(goal, value, type)
+
+    def _copy_fills(self, to: Address, of: Address, bytes: int, source: Contents) -> None:
+        """Copy the filled ranges among ``bytes`` bytes of ``source``, before the scalars that lie on them."""
+        assert isinstance(to.offset, int) and isinstance(of.offset, int)
+        target = self.objects.contents(to.object, write=True)
+        for start, end, byte in source.fills:
+            first, last = max(start, of.offset), min(end, of.offset + bytes)
+            if first < last:
+                target.fill(first - of.offset + to.offset, last - of.offset + to.offset, byte)
+
+    def _piece(
+        self, of: Address, to: Address, most: int, source: Contents
+    ) -> tuple[int, Value | Expr | None, CType | None]:
+        """The size of the next piece of a copy, of ``most`` bytes, and what it is, with the type that it is stored as;
+        an expression for a run that is only moved, None for what filled ranges say."""
+        assert isinstance(of.offset, int) and isinstance(to.offset, int)
+        read, room = self.pointers.piece_at(of, most)
+        written, room = self.pointers.piece_at(to, room)
+        if self._is_run(of, room) and self._is_run(to, room):
+            register = self.registers.register("t")
+            self.issuer.issue(commands.Load(register, self.pointers.placed(of, room), self.position.whose(of)))
+            self.registers.taken.add(register.index)
+            return room, self.flows.read.get(register.index, register), None
+        held = source.get(of.offset)
+        if not read and not written:
+            if held is not None and held[0] <= room:
+                return held[0], held[1], Floating(8 * held[0]) if held[2] else Integer(IntType(8 * held[0], True))
+            if held is None and source.is_free(of.offset, 1):
+                return 1, None, None
+        if self._is_run(to, room) and not read:
+            data = [source.byte(each) or 0 for each in range(of.offset, of.offset + room)]
+            if all(isinstance(each, int) for each in data):
+                return room, Const(number_of(bytes(each for each in data if isinstance(each, int)))), None
+        size = next(each for each in NUMBERS if each <= room and not (held and each > held[0]))
+        type = Integer(IntType(8 * size, True))
+        return size, self._bits_at(of, type, source, bool(read)), type
+
+    def _is_run(self, address: Address, size: int) -> bool:
+        """Whether the ``size`` bytes at ``address`` are a piece that is only moved."""
+        facts = self.facts.objects[address.object]
+        own = facts.shared.get(address.offset) if isinstance(address.offset, int) else None
+        return facts.pieces is not None and size not in NUMBERS and own == size
+
+    def _bits_at(self, place: Address, type: Integer, source: Contents, shared: bool) -> Value:
+        """The bytes at ``place`` as an integer of ``type``."""
+        assert isinstance(place.offset, int)
+        size = size_of(type)
+        if not shared:
+            value = source.load(place.offset, type)
+            bits = assembled(source, place.offset, size) if value is None else None
+            return value or (self._unknown_part(place, type) if bits is None else Unknown(as_type(bits, type)))
+        if not self.unset.is_set(place, size):
+            return UNDEFINED
+        if parts := self.views.of(place, size):
+            return self.views.load(parts, place, type)
+        own = self.objects.scalar_type(place, size)
+        found = self._copied(place, size, own, source, shared)
+        return value_of(piece_of(found, own, 0, size)) if isinstance(found, Known | Unknown) else found
 
     def _copy_elements(self, to: Address, of: Address, bytes: int) -> None:
         """Copy ``bytes`` bytes where it is not known from or to where: all is read before anything is set."""
@@ -517,7 +547,7 @@ class Memory:
         self.issuer.issue(commands.Load(register, self.pointers.cell(place, size)))
         if register.index in self.flows.read:
             return self._unknown_read(register, type, place)
-        steady = self.held(place, type)
+        steady = self.views.held(place, type)
         if steady is None:
             self.registers.taken.add(register.index)
         return steady or Unknown(register)
@@ -559,29 +589,3 @@ class Memory:
             Do(commands.Assign(place, Const(0)), self.position.span),
             While(Binary("<", place, count, LONG), body, self.position.span),
         )
-
-
-def _bytes_of(part: Address, size: int, whole: Address) -> tuple[tuple[int, int], ...]:
-    """The bytes of the cell of ``whole`` that the scalar of ``size`` bytes at ``part`` lies in, for the one access."""
-    assert isinstance(part.offset, int) and isinstance(whole.offset, int)
-    first = part.offset - whole.offset
-    return ((first, first + size),)
-
-
-def extracted(cell: Register, size: int, at: int, type: Integer) -> Expr:
-    """The integer of ``type`` that lies ``at`` bytes into the ``cell`` of ``size`` bytes."""
-    bits = IntType(8 * size, False)
-    whole = Unary("cast", cell, bits)
-    moved = Binary(">>", whole, Const(8 * at), bits) if at else whole
-    if type.boolean:
-        return Binary("!=", Unary("cast", moved, IntType(8, False)), Const(0))
-    return Unary("cast", moved, type.type)
-
-
-def turned(cell: Register, at: int, value: Expr, type: Integer) -> Expr:
-    """The bits of ``cell`` that are others when ``value``, of ``type``, comes to lie ``at`` bytes into it."""
-    held = Unary("cast", cell, WORD)
-    if at:
-        held = Binary(">>", held, Const(8 * at), WORD)  # type: ignore[assignment]
-    other = Binary("&", Binary("^", held, value, WORD), Const((1 << 8 * size_of(type)) - 1), WORD)
-    return Binary("<<", other, Const(8 * at), WORD) if at else other

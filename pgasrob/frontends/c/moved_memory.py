@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.moved import NotLaid
 from pgasrob.frontends.c.objects import Objects
-from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.types import CType, Integer
 from pgasrob.frontends.c.values import Address, Known, ObjectId
 from pgasrob.program import core
 from pgasrob.program.commands import Command, Store
-from pgasrob.program.expressions import Const, Expr, Register, constant
+from pgasrob.program.expressions import Const, Expr, IntType, Register, constant
 
 
 class MovedMemory:
@@ -68,6 +69,8 @@ class MovedMemory:
         id, offset = address.object, address.offset
         assert isinstance(offset, int)
         offset = self.facts.objects[id].covered.get(offset, offset)
+        if self.facts.size_at(id, offset) > LARGEST_CELL:
+            return None
         value = self.objects.contents(id).load(offset, self._type(id, offset))
         return value.value if isinstance(value, Known) and self.holds(id, offset, value.value) else None
 
@@ -135,9 +138,13 @@ class MovedMemory:
         """Keep the ``number`` that is in a ``cell`` of this rank now, where it is known; whether it is."""
         match self.world.cells.named_by(cell):
             case [(id, int() as offset)] if number is not None and not id.of_api:
+                if self.facts.size_at(id, offset) > LARGEST_CELL:
+                    return False
                 self.objects.contents(id, write=True).store(offset, Known(number), self._type(id, offset))
                 return True
         return False
 
     def _type(self, id: ObjectId, offset: int) -> CType:
+        if self.facts.objects[id].pieces is not None:
+            return Integer(IntType(8 * self.facts.size_at(id, offset), True))
         return self.objects.scalar_type(Address(id, offset), self.facts.size_at(id, offset))

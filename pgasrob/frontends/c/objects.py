@@ -163,7 +163,7 @@ class Objects:
         found, end = list[tuple[int, CType]](), 0
         if object is None or not isinstance(start, int):
             return tuple((place, CHAR) for place in range(bytes))
-        shared = object.overlapping(object.shared, start, start + bytes)
+        shared = {} if object.pieces else object.overlapping(object.shared, start, start + bytes)
         for offset, size in sorted({**object.accesses.sizes(start, start + bytes), **shared}.items()):
             place = offset - start
             if end <= place <= bytes - size:

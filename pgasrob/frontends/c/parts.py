@@ -95,6 +95,15 @@ def part_name(name: str, type: CType | None, offset: int, size: int) -> str:
     return f"{name}+{offset}" if offset else name
 
 
+def run_name(name: str, type: CType | None, offset: int, size: int) -> str:
+    """What the run of ``size`` bytes at ``offset`` of the object ``name`` is called: ``a[4..9]`` where these are
+    elements, else by its bytes."""
+    each = size_of(type.of) if isinstance(type, Array) else 1
+    if not each or offset % each or size % each:
+        return f"{name}+{offset}..{offset + size - 1}"
+    return f"{name}[{offset // each}..{(offset + size) // each - 1}]"
+
+
 def _has_scalar(type: CType, offset: int, size: int) -> bool:
     found = scalar_at(type, offset)
     return found is not None and size_of(found) == size

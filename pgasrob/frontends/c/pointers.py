@@ -10,6 +10,7 @@ from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import LONG
 from pgasrob.frontends.c.evaluation import Evaluation
+from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.parts import part_name
@@ -20,6 +21,7 @@ from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Nodes, Symbol, folded
+from pgasrob.stop_points import stop_point
 
 
 class Pointers:
@@ -165,24 +167,25 @@ class Pointers:
                 return replace(pointer, offset=at - begin, owner=None if other == rank.number else other)
         return pointer
 
-    def cell(self, address: Address, size: int) -> Expr:
-        """The address in the calculus of the scalar at ``address``, which lies in a cell from now on."""
+    def cell(self, address: Address, size: int, at_once: bool = True) -> Expr:
+        """The address in the calculus of the scalar at ``address``, which lies in a cell from now on. ``at_once``: in
+        one, whatever else is accessed there."""
         self.objects.object(address.object)
         id, cells = address.object, self.world.cells
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
                 return self.world.nowhere(self.objects.outside(address, size))
-            self.facts.share(id, address.offset, size)
             facts = self.facts.objects[id]
-            begin = facts.covered[address.offset]
-            if (begin, facts.shared[begin]) != (address.offset, size):
-                raise Problem(
-                    "PG142",
-                    f"a call accesses {size} of the {facts.shared[begin]} bytes of a scalar in `{facts.name}`",
-                    "only loads and stores may access parts of a scalar: let calls access the whole",
-                )
+            if facts.pieces is None:
+                self.facts.share(id, address.offset, size)
+            if facts.pieces is None and facts.shared.get(address.offset) != size:
+                self.facts.split(id)
+            if facts.pieces is not None and at_once:
+                self._keep_whole(address, size)
             return self.placed(address, size)
         self.facts.share_each(id, self.offsets(address, size), size)
+        if at_once and self.facts.objects[id].pieces is not None and self.facts.objects[id].granule != size:
+            self._keep_whole(replace(address, offset=self.offsets(address, size)[0]), size)
         if id not in cells.granule:
             return Symbol(self.facts.objects[id].name, cells.new(id, None))
         name, base, count = self.facts.objects[id].name, cells.base[id], self.cells_of(id)
@@ -190,6 +193,19 @@ class Pointers:
                         Binary("<", address.offset, count, LONG))  # fmt: skip
         outside = self.world.nowhere(f"an index is outside of {self.objects.sized(address)}")
         return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
+
+    def _keep_whole(self, address: Address, size: int) -> None:
+        """A call accesses all ``size`` bytes at ``address``, in an object that lies in pieces, at once."""
+        assert isinstance(address.offset, int)
+        facts = self.facts.objects[address.object]
+        if not facts.dense and facts.pieces is not None:
+            self.facts.learn(facts.pieces.keep_whole(address.offset, size))
+        elif self.facts.finer(address.object, address.offset, size) != size:
+            raise Problem(
+                "PG142",
+                f"a call accesses {size} bytes of `{facts.name}` at once, which has cells of {facts.granule}",
+                "use one type for what an index that is not known may name",
+            )
 
     def cells_of(self, id: ObjectId) -> Expr:
         """How many cells a dense object has."""
@@ -221,11 +237,64 @@ class Pointers:
         name = part_name(object.name, object.type, offset, size) if object.size > size else object.name
         return Symbol(name, cells.new(id, offset) if place is None else place)
 
+    def piece_at(self, address: Address, most: int) -> tuple[int, int]:
+        """How many bytes of a cell there are from ``address``, which is known, to its end, 0 if none does; and how far
+        it is to that, or to the next cell, ``most`` at most."""
+        facts, start = self.facts.objects[address.object], address.offset
+        assert isinstance(start, int)
+        if facts.dense:
+            granule = max(1, facts.granule)
+            rest = granule - start % granule
+            return rest, min(rest, most)
+        begin = facts.covered.get(start)
+        if begin is not None:
+            rest = begin + self.facts.size_at(address.object, begin) - start
+            return rest, min(rest, most)
+        return 0, next((each for each in range(1, min(most, LARGEST_SCALAR)) if start + each in facts.covered),
+                       min(most, LARGEST_SCALAR))  # fmt: skip
+
+    def pair(self, first: Address, second: Address, bytes: int) -> None:
+        """``bytes`` bytes are moved between two places that are known: where both lie in pieces, these have the same
+        borders."""
+        regions = [each for each in (first, second) if self.facts.objects[each.object].pieces is not None]
+        known, found = set[int](), {0, bytes}
+        while known != found:
+            stop_point()
+            known = found
+            self._same_whole(regions, bytes)
+            for each in regions:
+                facts, start = self.facts.objects[each.object], each.offset
+                assert facts.pieces is not None and isinstance(start, int)
+                for border in sorted(found) if not facts.dense else ():
+                    self.facts.learn(facts.pieces.cut(start + border))
+            found = found | {place for each in regions for place in self._borders(each, bytes)}
+
+    def _same_whole(self, regions: Sequence[Address], bytes: int) -> None:
+        """What calls access at once in one of ``regions`` is moved at once, and so is one scalar in the other, too."""
+        if len(regions) < 2 or any(self.facts.objects[each.object].dense for each in regions):
+            return
+        for here, there in (regions, reversed(regions)):
+            pieces, others = (self.facts.objects[each.object].pieces for each in (here, there))
+            assert pieces is not None and others is not None
+            assert isinstance(here.offset, int) and isinstance(there.offset, int)
+            for begin, size in pieces.whole_within(here.offset, here.offset + bytes):
+                self.facts.learn(others.keep_whole(begin - here.offset + there.offset, size))
+
+    def _borders(self, address: Address, bytes: int) -> set[int]:
+        """Where pieces begin among ``bytes`` bytes from ``address`` on."""
+        start = address.offset
+        assert isinstance(start, int)
+        return {begin - start for begin in self.pieces(address, bytes) if start < begin < start + bytes}
+
     def pieces(self, address: Address, bytes: int) -> dict[int, int]:
         """The scalars that lie in cells among ``bytes`` bytes from ``address``, which is known: offset -> size."""
         assert isinstance(address.offset, int)
         start, end = address.offset, address.offset + bytes
         facts = self.facts.objects[address.object]
+        if facts.dense and facts.pieces is not None:
+            granule = self.facts.finer(address.object, address.offset, bytes)
+            self.facts.few(address.object, range(start, end, granule))
+            return dict.fromkeys(range(start, end, granule), granule)
         if facts.dense:
             offsets = range(start, end, max(1, facts.granule))
             self.facts.few(address.object, offsets)

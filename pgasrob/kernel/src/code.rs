@@ -124,12 +124,14 @@ pub enum Instruction {
     Not,
     Complement(Type),
     Negate(Type),
-    /// Between types: to an integer type, from an integer to a double, from a double to an integer type; and to the
-    /// precision of a float.
+    /// Between types: to an integer type, from an integer to a double, from a double to an integer type; to the
+    /// precision of a float; and from a float, held as a double, to its bits and back.
     Cast(Type),
     ToFloat,
     ToInteger(Type),
     ToSingle,
+    ToBits,
+    OfBits,
     NegateFloat,
     Add(Type),
     Subtract(Type),
@@ -210,6 +212,8 @@ impl Instruction {
             | Instruction::ToFloat
             | Instruction::ToInteger(_)
             | Instruction::ToSingle
+            | Instruction::ToBits
+            | Instruction::OfBits
             | Instruction::NegateFloat
             | Instruction::Function(_) => (1, 1),
             _ => (2, 1),
@@ -297,6 +301,8 @@ impl Program {
                 | Instruction::ToFloat
                 | Instruction::ToInteger(_)
                 | Instruction::ToSingle
+                | Instruction::ToBits
+                | Instruction::OfBits
                 | Instruction::NegateFloat
                 | Instruction::Function(_) => {
                     let operand = pop(stack)?;
@@ -343,6 +349,8 @@ fn converted(instruction: Instruction, operand: Value) -> Option<Value> {
         Instruction::ToFloat => float_bits(operand as f64),
         Instruction::ToInteger(kind) => truncated(value, kind)?,
         Instruction::ToSingle => float_bits(f64::from(value as f32)),
+        Instruction::ToBits => Value::from((value as f32).to_bits() as i32),
+        Instruction::OfBits => float_bits(f64::from(f32::from_bits(operand as u32))),
         Instruction::NegateFloat => float_bits(-value),
         Instruction::Function(place) => float_bits(FUNCTIONS.get(place)?.1(value)),
         _ => return None,
@@ -473,6 +481,8 @@ mod tests {
         assert_eq!(run(&[Push(GREATEST), ToFloat]), Some(float(18_446_744_073_709_551_616.0)));
         assert_eq!(run(&[Push(float(0.1)), ToSingle]), Some(float(f64::from(0.1_f32))));
         assert_eq!(run(&[Push(float(1e300)), ToSingle]), Some(float(f64::INFINITY)));
+        assert_eq!(run(&[Push(float(-1.5)), ToBits]), Some(Value::from(0xBFC0_0000_u32 as i32)));
+        assert_eq!(run(&[Push(Value::from(0xBFC0_0000_u32 as i32)), OfBits]), Some(float(-1.5)));
         assert_eq!(run(&[Push(-1), Cast(UINT64)]), Some(GREATEST));
     }
 

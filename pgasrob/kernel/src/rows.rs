@@ -11,7 +11,7 @@ use crate::updates::Operation;
 pub const SHAPES: [&str; 8] = ["assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier"];
 /// Instructions by their number in the tables; the relations follow, first between integers and then between doubles,
 /// and then the functions of one double and those of two.
-pub const INSTRUCTIONS: [&str; 27] = [
+pub const INSTRUCTIONS: [&str; 29] = [
     "push",
     "register",
     "jump_if_zero",
@@ -24,6 +24,8 @@ pub const INSTRUCTIONS: [&str; 27] = [
     "float",
     "int",
     "float32",
+    "bits32",
+    "of_bits32",
     "negate.",
     "+",
     "-",
@@ -122,6 +124,8 @@ fn instruction(row: &[i64; CODE_ROW], values: &[Value]) -> Result<Instruction> {
         "float" => Instruction::ToFloat,
         "int" => Instruction::ToInteger(kind()?),
         "float32" => Instruction::ToSingle,
+        "bits32" => Instruction::ToBits,
+        "of_bits32" => Instruction::OfBits,
         "negate." => Instruction::NegateFloat,
         "+" => Instruction::Add(kind()?),
         "-" => Instruction::Subtract(kind()?),

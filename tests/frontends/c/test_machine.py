@@ -220,7 +220,8 @@ def test_whether_ranks_end(body: str, ends: bool) -> None:
         ("for (long i = 0; i < 1000000000; i++) x += i;", "PG141"),
         ("for (int i = 0; ; i++) shmem_int_p(&x, i, 0);", None),
         ("for (int i = 0; ; i++) shmem_int_p(&x, 1, i % n);", None),
-        ("shmem_int_p(a, 1, 0); *(short *)((char *)a + 3) = 3;", "PG142"),
+        ("shmem_int_p(a, 1, 0); *(short *)((char *)a + 3) = 3;", None),
+        ("shmem_int_atomic_inc(a, 0); shmem_long_atomic_inc((long *)a, 0);", "PG142"),
     ],
 )
 def test_what_is_too_much(monkeypatch: pytest.MonkeyPatch, body: str, code: str | None) -> None:

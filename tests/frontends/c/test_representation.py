@@ -238,9 +238,12 @@ def test_parts_of_what_ranks_share(body: str, verdict: str, assertions: str | No
     assert Kind.PARTS in {each.kind for each in found.assumptions}
 
 
-def test_a_call_does_not_access_parts() -> None:
-    mistake = check(parse_c(PARTS % "shmem_uint64_p(&word, 1, 0); shmem_uint32_p(half, 1, 0);"), 2)
-    assert mistake.verdict == "error" and "a call accesses 4 of the 8 bytes" in str(mistake.errors)
+def test_atomics_access_the_same_bytes() -> None:
+    both = "shmem_uint64_%s(&word, 1, 0); shmem_uint32_%s(half, 1, 0);"
+    mistake = check(parse_c(PARTS % both.replace("%s", "atomic_inc").replace(" 1,", "")), 2)
+    assert mistake.verdict == "error" and "whole as 4 bytes at offset 0 and as 8 bytes" in str(mistake.errors)
+    puts = "if (!me) { shmem_uint64_p(&word, 1, 1); shmem_fence(); shmem_uint32_p(half, 1, 1); }"
+    assert check(parse_c(PARTS % puts), 2).verdict == "robust"
 
 
 SIGNS = """

@@ -131,10 +131,6 @@ class Operation:
         return [Element(address, place, kind) for place, (address, kind) in zip(places, found, strict=True)]
 
 
-def _cells(call: Call, found: list[Element]) -> list[Expr]:
-    return [call.cell(each.address, call.size_of(each.type)) for each in found]
-
-
 def _numbers(call: Call, found: list[Element], update: str = "") -> list[Expr]:
     """The cells of elements that are updated by ``update``, or of its operands or results."""
     compared = update.rstrip(".") in ("min", "max", "compare_swap")
@@ -284,7 +280,8 @@ def _pairs(
             "give count and type of both sides for the same elements",
         )
     if here == there and local_type.single != "BYTE":
-        return list(zip(_cells(call, local), _cells(call, remote), strict=True))
+        found = zip(local, remote, here, strict=True)
+        return [pair for ours, its, size in found for pair in call.paired_cells(ours.address, its.address, size, size)]
     # Bytes say nothing about what is moved: it is whatever lies there.
     return [pair for piece in _pieces(call, local, remote) for pair in call.paired_cells(*piece, None)]
 

@@ -9,7 +9,7 @@ from pgasrob.frontends.apis.openshmem.header import SIGNAL_OPERATIONS
 from pgasrob.frontends.apis.transfers import Transfer, int_type
 from pgasrob.frontends.c.types import ULONG, Void
 from pgasrob.program.commands import Bundle, Fetch, Put, Read, Signal, Update, Wait, Write
-from pgasrob.program.expressions import Expr, Register
+from pgasrob.program.expressions import Expr
 
 
 def _extent(at: Arguments, count: int) -> tuple[int, int | None]:
@@ -55,15 +55,15 @@ def get_nbi(at: Arguments, steps: Steps) -> None:
 @does_typed("void shmem_{ctx}{N}_p({ctx_t}{C} *dest, {C} value, int pe)")
 def p(at: Arguments, steps: Steps) -> None:
     type = at.target(0)
-    cell = at.call.number(at.symmetric(0), type)
-    steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=int_type(type), atomic=""))
+    for cell, value in at.call.taken_apart(at.symmetric(0), at.expression(1), type):
+        steps.do(Update("set", value, at.pe(2), cell, at.queue, type=int_type(type), atomic=""))
 
 
 @does_typed("{C} shmem_{ctx}{N}_g({ctx_t}const {C} *source, int pe)")
-def g(at: Arguments, steps: Steps) -> Register:
-    register = at.call.register()
-    steps.do(Fetch(register, at.pe(1), at.call.number(at.symmetric(0), at.target(0)), atomic=""))
-    return register
+def g(at: Arguments, steps: Steps) -> Expr:
+    cells, value = at.call.put_together(at.symmetric(0), at.target(0))
+    steps.do(*(Fetch(register, at.pe(1), cell, atomic="") for cell, register in cells))
+    return value
 
 
 # Strided: iput and iget take an element of every stride, ibput and ibget (1.6) a block of elements.
@@ -86,11 +86,7 @@ def _strided(at: Arguments, *, to_target: bool) -> list[tuple[Expr, Expr]]:
     result: list[tuple[Expr, Expr]] = []
     for index in range(count):
         here, there = call.moved(local, index * local_stride), call.moved(remote, index * remote_stride)
-        if size > 8:
-            result += call.paired_cells(here, there, block * size, None)
-        else:
-            places = range(0, block * size, size)
-            result += [(call.cell(call.moved(here, at), size), call.cell(call.moved(there, at), size)) for at in places]
+        result += call.paired_cells(here, there, block * size, None if size > 8 else size)
     return result
 
 

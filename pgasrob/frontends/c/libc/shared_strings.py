@@ -106,7 +106,7 @@ def byte_to(call: Call, register: Register, byte: Known | Address) -> tuple[Comm
     """The commands that put a byte of :func:`string_bytes` into ``register``."""
     if isinstance(byte, Known):
         return (Assign(register, Const(byte.value)),)
-    return machine_of(call).machine.memory.reading(register, byte)
+    return machine_of(call).machine.memory.views.reading(register, byte, CHAR)
 
 
 def string_bytes(call: Call, index: int, address: Address, most: int | None) -> tuple[list[Known | Address], bool]:
