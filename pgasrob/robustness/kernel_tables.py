@@ -42,7 +42,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
 from pgasrob.stop_points import stop_point
 
-FORMAT = 15
+FORMAT = 16
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")

@@ -1,14 +1,14 @@
 """Random programs that access the same bytes in several sizes, and what they do to a memory that is bytes and nothing
 else.
 
-Two ranks have a symmetric buffer and one of their own each. In every phase, which ends with a barrier that completes all
-that was issued, each makes one access: a put or get of any length, of bytes or typed, a load, store, copy or fill of any
-size anywhere, an atomic. `run` does the same to arrays of bytes, and says which accesses of a phase touch a common byte.
-It shares nothing with the front end.
+Two ranks have a symmetric buffer and one of their own each. In every phase, which ends with a barrier that completes
+what was issued, each makes one access: a put or get of any length, of bytes or typed, a load, store, copy or fill
+of any size anywhere, an atomic. `Memory` does the same to arrays of bytes, and knows which accesses of a phase touch a
+common byte. It shares nothing with the front end.
 
-The program ends with loads of all sizes that are asserted to be what these bytes say. Where no phase has two accesses of
-a common byte, these have to hold, and hold no more when one is changed; and there has to be a race where one does, and
-none where none does (`compare`)."""
+The program ends with loads of all sizes that are asserted to be what these bytes say. Where no phase has two accesses
+of a common byte, these have to hold, and hold no more when one is changed; and there has to be a race where one does,
+and none where none does (`compare`)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from pgasrob.frontends.lower import parse_c
 SIZE = 24
 """Bytes of each buffer."""
 TYPES = {
-    "char": (1, "signed char"), "short": (2, "short"), "int": (4, "int"), "long": (8, "long"), "float": (4, "float"),
+    "schar": (1, "signed char"), "short": (2, "short"), "int": (4, "int"), "long": (8, "long"), "float": (4, "float"),
     "double": (8, "double"),
 }  # fmt: skip
 """Of each name in calls of OpenSHMEM: the size, and the type in C."""
-FORMATS = {"char": "<b", "short": "<h", "int": "<i", "long": "<q", "float": "<f", "double": "<d"}
+FORMATS = {"schar": "<b", "short": "<h", "int": "<i", "long": "<q", "float": "<f", "double": "<d"}
 BUFFERS = ("shared", "own")
 FIRST = {"shared": bytes(range(1, SIZE + 1)), "own": bytes(range(101, 101 + SIZE))}
 """What they hold at the beginning."""
@@ -129,9 +129,8 @@ class Programs:
         return f"*({c} *)({buffer} + {at}) = {text};"
 
     def do_move(self, memory: Memory, me: int) -> str:
-        name, size, c = self._type()
-        while c in ("float", "double"):  # loads of some bits are no number that is stored as it was
-            name, size, c = self._type()
+        # A float that some bits are is not always stored as it was.
+        size, c = self.random.choice([TYPES[each] for each in ("schar", "short", "int", "long")])
         of, to = self.random.choice(BUFFERS), self.random.choice(BUFFERS)
         at, goal = self._place(size), self._place(size)
         memory.write(me, to, goal, memory.read(me, of, at, size))
@@ -169,19 +168,19 @@ class Programs:
         of = self._source(me, to)
         at, goal = self._place(size * count), self._place(size * count)
         memory.write(to, "shared", goal, memory.read(me, of, at, size * count))
-        return f"shmem_{name if name != 'char' else 'schar'}_put(({c} *)(shared + {goal}), ({c} *)({of} + {at}), {count}, {to});"
+        return f"shmem_{name}_put(({c} *)(shared + {goal}), ({c} *)({of} + {at}), {count}, {to});"
 
     def do_p(self, memory: Memory, me: int) -> str:
         name, size, c = self._type()
         to, at, (text, data) = self.random.randrange(2), self._place(size), self._value(name)
         memory.write(to, "shared", at, data)
-        return f"shmem_{name if name != 'char' else 'schar'}_p(({c} *)(shared + {at}), {text}, {to});"
+        return f"shmem_{name}_p(({c} *)(shared + {at}), {text}, {to});"
 
     def do_g(self, memory: Memory, me: int) -> str:
-        name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("char", "short", "int", "long")])
+        name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("schar", "short", "int", "long")])
         of, at, goal = self.random.randrange(2), self._place(size), self._place(size)
         memory.write(me, "own", goal, memory.read(of, "shared", at, size))
-        return f"*({c} *)(own + {goal}) = shmem_{name if name != 'char' else 'schar'}_g(({c} *)(shared + {at}), {of});"
+        return f"*({c} *)(own + {goal}) = shmem_{name}_g(({c} *)(shared + {at}), {of});"
 
     def do_atomic(self, memory: Memory, me: int) -> str:
         name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("int", "long")])
@@ -200,17 +199,25 @@ class Programs:
                 memory.accesses = []
                 texts.append(self.access(memory, rank) if self.random.random() < 0.75 else ";")
                 made.append(memory.accesses)
-            lines.append(f"  if (me == 0) {{ {texts[0]} }} else if (me == 1) {{ {texts[1]} }}\n  shmem_barrier_all();\n")
+            lines.append(
+                f"  if (me == 0) {{ {texts[0]} }} else if (me == 1) {{ {texts[1]} }}\n  shmem_barrier_all();\n"
+            )
             if any(one.meets(other) for one in made[0] for other in made[1]):
                 races = True
                 break
         checks = []
         for _ in range(self.random.randint(1, 4)):
-            name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("char", "short", "int", "long")])
+            name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("schar", "short", "int", "long")])
             rank, buffer, at = self.random.randrange(2), self.random.choice(BUFFERS), self._place(size)
             (number,) = struct.unpack(FORMATS[name], memory.read(rank, buffer, at, size))
             checks.append((f"if (me == {rank}) assert(*({c} *)({buffer} + {at}) == ", f"({number + 1}L - 1)", ");"))
-        return Drawn(HEAD.format(size=SIZE, words=SIZE // 8, **{each: ", ".join(map(str, FIRST[each])) for each in BUFFERS}) + "".join(lines), checks, races, [self.random.randrange(len(checks))])
+        return Drawn(
+            HEAD.format(size=SIZE, words=SIZE // 8, **{each: ", ".join(map(str, FIRST[each])) for each in BUFFERS})
+            + "".join(lines),
+            checks,
+            races,
+            [self.random.randrange(len(checks))],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +246,9 @@ def compare(drawn: Drawn, found: Counter[str]) -> None:
         assert "atomic" in source, f"refused: {raced.reason}\n{source}"
         found["refused"] += 1
         return
-    assert str(raced.verdict) in ("race", "no race"), f"{raced}\n{source}"
+    if str(raced.verdict) == "unknown":
+        found["open"] += 1
+        return
     assert (str(raced.verdict) == "race") == drawn.races, f"{raced.verdict}, but it {drawn.races=}\n{source}"
     found["race" if drawn.races else "no race"] += 1
     if drawn.races:

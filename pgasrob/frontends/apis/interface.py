@@ -256,6 +256,9 @@ class Call(Protocol):
     def unknown_in(self, cells: Sequence[Expr], type: CType, own: Expr | None = None) -> Expr | None:
         """An unknown value of ``type``, if one may be in any of ``cells``, which comes of its ``own``, too."""
 
+    def become_unknown(self, cells: Sequence[Expr]) -> None:
+        """Any value may be in ``cells`` from now on, for what this call makes of those there is not computed."""
+
     # Across ranks
 
     def questions(self, group: str) -> tuple[Expr, ...]:

@@ -390,6 +390,12 @@ class MachineCall:
         places = [place for cell in cells for place in self.machine.world.cells.named_by(cell)]
         return self.machine.flows.unknown_in(places, range_of(type), own)
 
+    def become_unknown(self, cells: Sequence[Expr]) -> None:
+        self.machine.facts.unknowns = True
+        for cell in cells:
+            for place in self.machine.world.cells.named_by(cell):
+                self.machine.facts.doubt(*place)
+
     # Across ranks
 
     def questions(self, group: str) -> tuple[Expr, ...]:

@@ -101,8 +101,7 @@ class Pieces:
             "PG142",
             f"`{self.name}` is accessed by calls that need it whole as {self.whole.get(begin, size)} bytes at "
             f"offset {begin} and as {size} bytes at offset {offset}, which overlap",
-            "a call that is atomic or waits accesses all of a variable: use one type in such calls, and in transfers of "
-            "the same bytes",
+            "a call that is atomic or waits accesses all of a variable: use one type in such calls, and in transfers",
         )
 
     def _around(self, place: int) -> int | None:

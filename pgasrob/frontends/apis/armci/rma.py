@@ -161,8 +161,8 @@ DATA: tuple[CType, ...] = (INT, LONG, FLOAT, DOUBLE)
 
 def _accumulates(call: Call, steps: Steps, shape: str, nonblocking: bool) -> None:
     data = call.known(0)
-    if not 0 <= data < len(DATA) or DATA[data] == FLOAT:
-        call.fail("accumulating floats or complex numbers", "accumulate ARMCI_ACC_INT, ARMCI_ACC_LNG or ARMCI_ACC_DBL")
+    if not 0 <= data < len(DATA):
+        call.fail("accumulating complex numbers", "accumulate ARMCI_ACC_INT, _LNG, _FLT or _DBL")
     type = DATA[data]
     scale = value_at(steps, target(call, 1), type)
     pieces, index = SHAPES[shape](call, 2)
@@ -177,6 +177,8 @@ def _accumulates(call: Call, steps: Steps, shape: str, nonblocking: bool) -> Non
         goal = queues.remote(call, 2 + _goal(shape), piece.target, process)
         for place in range(limited(call, piece.bytes // call.size_of(type), "elements")):
             there = call.number(element(call, goal, place, type), type)
+            if type == FLOAT:  # cells hold doubles, and these sums are rounded
+                call.become_unknown([there])
             mine = element(call, source, place, type)
             if nonblocking:
                 here = call.number(mine, type)

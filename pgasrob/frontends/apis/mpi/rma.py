@@ -21,7 +21,7 @@ from pgasrob.frontends.apis.mpi.windows import Part
 from pgasrob.frontends.apis.transfers import MOST, Transfer, bounded, int_type
 from pgasrob.frontends.c.arithmetic import LONG
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
-from pgasrob.frontends.c.types import CType, Floating
+from pgasrob.frontends.c.types import FLOAT, CType, Floating
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
 from pgasrob.program.commands import Assign, Fetch, Read, UpdateFrom, Write
 from pgasrob.program.expressions import Binary, Const, Expr
@@ -201,6 +201,9 @@ class Accumulation:
         """The update of one element. It excludes updates of its basic datatype (12.7.1) that do the same, or nothing.
         For that is what `accumulate_ops` is by default (12.2.1), and no value of it lets operations differ. Whether a
         compare and swap, which has no operation, excludes those that have one, is left open."""
+        if self.type == FLOAT and self.operation in ("sum", "prod"):
+            # Cells hold doubles, and these sums are rounded to floats.
+            target.call.become_unknown([each for each in (there, old) if each is not None])
         excluded = f"MPI_{self.datatype}" if self.operation == "no_op" else f"MPI_{self.datatype} by {self.operation}"
         return UpdateFrom(
             self.name, operand, target.rank, there, queue, old, expected, located=True, type=int_type(self.type),
@@ -449,9 +452,7 @@ def update_name(call: Call, index: int, type: CType) -> str:
     if name in _UPDATES:
         if not isinstance(type, Floating):
             return _UPDATES[name]
-        if type.bits == 64 or name in ("min", "max"):
-            return f"{_UPDATES[name]}."
-        call.fail(f"{call.name} of floats with an operation that rounds", "accumulate doubles (MPI_DOUBLE)")
+        return f"{_UPDATES[name]}."
     if name in ("minloc", "maxloc"):
         call.fail(
             f"{call.name} with MPI_{name.upper()} is not supported, as it updates two elements at once",
