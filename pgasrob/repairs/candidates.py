@@ -159,9 +159,9 @@ class _Clause:
         yield from remedies.insertions(call, self._statements.text) if call is not None else ()
 
     def _ways(self) -> Iterator[list[_Passed]]:
-        """What each rank has issued, in its order."""
+        """What each process has issued, in its order."""
         events = self._run.computation
-        for rank in range(self._run.instance.nodes):
+        for rank in range(self._run.instance.processes):
             yield [self._passed(place) for place, each in enumerate(events) if each.rank == rank and not each.is_step]
 
     def _barriers(self, passed: list[_Passed]) -> Iterator[Candidate]:
@@ -253,7 +253,7 @@ class _Clause:
 
     def _notifying(self, late: _Passed, place: int) -> Iterator[Candidate]:
         """A notification after it, for which the ranks wait that access its cell too early."""
-        events = self._run.computation
+        events, home = self._run.computation, self._run.instance.home
         call = self._call(late)
         notifying = None if call is None else remedies.notified(call, self._statements.text)
         if notifying is None:
@@ -262,7 +262,7 @@ class _Clause:
         wait = remedies.checked(wait, self._macro(late))
         for ahead in range(late.place, place):
             early = events[ahead]
-            if early.cell != events[place].cell or early.rank == events[place].rank or early.is_step:
+            if early.cell != events[place].cell or home[early.rank] == home[events[place].rank] or early.is_step:
                 continue
             reader = self._passed(ahead).statement
             if reader is not None and late.statement is not None and reader.insertable:

@@ -3,7 +3,7 @@
 The changed program is run with marks on the way to the barrier: before and after each `if` and loop around it, and at
 the beginning of each loop's body. A mark is a barrier in the text, for every library can do that, and is passed by each
 rank for itself here. The ranks go alike when they pass marks and barrier in the same order, and when no rank that
-stands at the barrier can wait there for good.
+stands at the barrier can wait there for good. Nothing is said unless one thread of each rank may come to them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ Answer = Literal["alike", "not alike", "unknown"]
 
 
 class _Node(NamedTuple):
-    """A state, and for each rank what it has passed of marks and barrier and some other has not yet."""
+    """A state, and for each rank what its thread that comes there has passed of marks and barrier and some other has
+    not yet."""
 
     state: SequentialState
     ahead: tuple[tuple[int, ...], ...]
@@ -44,20 +45,24 @@ class _Apart(Exception):
 
 def reached_alike(instance: Instance, mark: Mark) -> Answer:
     """Whether all ranks of ``instance`` reach the inserted barrier alike; "unknown" where there are too many states."""
-    return _Search(instance, mark).answer()
+    search = _Search(instance, mark)
+    if instance.has_threads and search.homes != list(range(instance.nodes)):
+        return "unknown"
+    return search.answer()
 
 
 class _Search:
     def __init__(self, instance: Instance, mark: Mark) -> None:
         self._instance, self._space = instance, SequentialSpace(instance)
         self._mark = mark
+        self._passing = [rank for rank in range(instance.processes) if not instance.has_threads or self._comes(rank)]
         self._before: dict[_Node, list[_Node]] = {}
         """The nodes that have been met, with those from which they are reached."""
         self._good: list[_Node] = []
         """Where the barrier is passed, or the run is over."""
 
     def answer(self) -> Answer:
-        start = _Node(self._space.initial, ((),) * self._instance.nodes)
+        start = _Node(self._space.initial, ((),) * len(self._passing))
         self._before[start] = []
         stack = [start]
         while stack:
@@ -77,12 +82,12 @@ class _Search:
 
     def _successors(self, node: _Node) -> list[_Node]:
         state = node.state
-        for rank in range(self._instance.nodes):
+        for rank in self._ranks:
             alone = self._alone(node, rank)
             if alone and not any(each in self._before for each in alone):
                 return alone
         found = [_Node(after, node.ahead) for rank in self._ranks for _, after in self._space.issues_of(state, rank)]
-        for rank in self._ranks:
+        for rank in self._passing:
             found += self._past_marks(node, rank)
         for arrivals in self._instance.barriers(state.control):
             marks = [self._mark(edge.span) for _, edge in arrivals]
@@ -111,7 +116,8 @@ class _Search:
         for edge in self._leaving(node, rank):
             mark = self._mark(edge.span) if isinstance(edge.form, core.Barrier) else None
             if mark is not None and mark != NEW:
-                ahead = put(node.ahead, rank, (*node.ahead[rank], mark))
+                place = self._passing.index(rank)
+                ahead = put(node.ahead, place, (*node.ahead[place], mark))
                 after = node.state._replace(control=put(node.state.control, rank, edge.target))
                 found.append(_Node(after, _common_left_out(ahead)))
         return found
@@ -121,7 +127,17 @@ class _Search:
 
     @property
     def _ranks(self) -> range:
-        return range(self._instance.nodes)
+        return range(self._instance.processes)
+
+    @property
+    def homes(self) -> list[int]:
+        """The ranks of those that may come to a mark or the barrier, in order."""
+        return sorted(self._instance.home[rank] for rank in self._passing)
+
+    def _comes(self, rank: int) -> bool:
+        """Whether the text of ``rank`` has a mark or the barrier."""
+        edges = self._instance.automata[rank].transitions
+        return any(isinstance(edge.form, core.Barrier) and self._mark(edge.span) is not None for edge in edges)
 
     def _end(self, node: _Node) -> None:
         """Note ``node``, after which nothing comes. An exit ends all ranks, and a wrong guess is no run."""

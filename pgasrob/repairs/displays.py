@@ -208,7 +208,7 @@ class _Display:
         self._made: dict[At, tuple[list[At], list[tuple[Letter, At]]]] = {}
         self._after: dict[frozenset[At], dict[Letter, frozenset[At]]] = {}
         self.work = 0
-        self.initial: At = 0, ((),) * seen.instance.nodes
+        self.initial: At = 0, ((),) * seen.instance.processes
 
     def steps(self, at: At) -> tuple[list[At], list[tuple[Letter, At]]]:
         """Where a run may go from ``at`` without a letter, and by which letters."""

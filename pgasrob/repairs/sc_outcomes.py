@@ -183,7 +183,7 @@ def _ends(
     runs = Runs.under_sc(Viewer(instance))
     cells, may_be_read = (_cells(instance, some) for some in (names, read_names))
     in_c, numbers = not instance.program.source.shows_commands, {cell: at for at, cell in enumerate(may_be_read)}
-    reads: list[dict[int, set[int]]] = [{} for _ in range(instance.nodes)]
+    reads: list[dict[int, set[int]]] = [{} for _ in range(instance.processes)]
     of_cells: dict[tuple[int, int], set[int]] = {}
     ends = set()
 

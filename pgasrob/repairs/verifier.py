@@ -12,7 +12,6 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import IllegalCall
-from pgasrob.program.instance import refuse_threads
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
 from pgasrob.races.consequences import race_consequences
@@ -21,11 +20,11 @@ from pgasrob.repairs.edits import Edit, Origins, Overlap, applied
 from pgasrob.repairs.output_order import Loosens, OutputOrder, Watched
 from pgasrob.repairs.sc_outcomes import Before, Compared, Places, Same
 from pgasrob.repairs.source_statements import Statements
-from pgasrob.robustness.check import check, nothing_known
+from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.reasons import InternalError
-from pgasrob.robustness.session import Failed, Session
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
 from pgasrob.robustness.watch import Watch
@@ -238,8 +237,7 @@ class Verifier:
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
         session = self._session(program, nodes)
-        refused = session.caught(lambda: refuse_threads(session.instance(session.load()).program, "a repair"))
-        found = refused.applied(nothing_known(session.question)) if isinstance(refused, Failed) else check(session)
+        found = check(session)
         if not isinstance(program, Program) and found.legal and program.rests_on(Kind.WINDOW_SYNC, nodes):
             from pgasrob.races.mpi.shared_windows import with_missing_syncs
 

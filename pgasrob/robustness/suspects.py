@@ -74,14 +74,15 @@ class Suspect:
 def suspects(instance: Instance, lines: tuple[int, int]) -> list[Suspect]:
     """What may order the accesses in ``lines``, of any ranks: completions first, and barriers behind fences."""
     found: dict[tuple[Does, Span, int | None], Suspect] = {}
-    for rank, automaton in enumerate(instance.automata):
-        ends = [edge for edge in automaton.transitions if on_lines(edge, lines)]
+    ending = [[edge for edge in automaton.transitions if on_lines(edge, lines)] for automaton in instance.automata]
+    homes = {home for home, ends in zip(instance.home, ending, strict=True) if ends}
+    for rank, (automaton, ends) in enumerate(zip(instance.automata, ending, strict=True)):
         own = {edge.occurrence for edge in ends}
         between = _after(automaton, ends) | _before(automaton, own)
         for edge in automaton.transitions:
             if edge.occurrence in own:
                 suspected = [*_of_operation(edge, instance), *_of_command(edge)]
-            elif edge.occurrence in between:
+            elif edge.occurrence in between or (not ends and instance.home[rank] in homes and _is_barrier(edge)):
                 suspected = [*_of_command(edge)]
             else:
                 continue
@@ -98,6 +99,10 @@ def suspects(instance: Instance, lines: tuple[int, int]) -> list[Suspect]:
 def on_lines(edge: Transition, lines: Iterable[int]) -> bool:
     """Whether ``edge`` accesses a cell, and is written on one of ``lines``."""
     return bool(core.accesses_of(edge.form)) and any(edge.span.line <= line <= edge.span.end_line for line in lines)
+
+
+def _is_barrier(edge: Transition) -> bool:
+    return isinstance(edge.form, core.Barrier)
 
 
 def _of_command(edge: Transition) -> Iterator[tuple[Does, int | None]]:

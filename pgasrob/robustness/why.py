@@ -17,7 +17,7 @@ from pgasrob.automata.automaton import Reached
 from pgasrob.program import commands, core
 from pgasrob.program.control import build
 from pgasrob.program.expressions import Const
-from pgasrob.program.instance import Instance, block_of, refuse_threads
+from pgasrob.program.instance import Instance, block_of
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span
 from pgasrob.program.variants import with_commands
@@ -95,7 +95,6 @@ def why(question: Question, verdict: str, lines: tuple[int, int]) -> Why:
     program = loaded.program if isinstance(loaded.program, Program) else loaded.program.program(loaded.nodes)
     question = replace(question, program=program, nodes=loaded.nodes)
     instance = program.instantiate(loaded.nodes, question.reading)
-    refuse_threads(program, "why accesses are in order")
     for line in lines:
         edges = (edge for automaton in instance.automata for edge in automaton.transitions)
         if not any(on_lines(edge, (line,)) for edge in edges):

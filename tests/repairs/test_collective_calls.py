@@ -65,6 +65,19 @@ BODIES: dict[str, tuple[str, Answer]] = {
         "alike",
     ),
     "one has left": ("process 0 {\nr <- 1;\n}\nprocess {\nr <- 1;\nbarrier; // 1\n}", "not alike"),
+    "one thread of each rank": (
+        "process {\nif (me < 2) {\nbarrier; // new\n}\n}\nprocess 0 thread 1 {\nmem[f] <- 1;\n}",
+        "alike",
+    ),
+    "a thread in its own round": (
+        ROUNDS.format(rounds=2, branch="mem_f").replace("s <- 0;", "s <- 0; r <- mem[f];").replace("mem_f", "r")
+        + "\nprocess 0 thread 1 {\nmem[f] <- 1;\n}",
+        "not alike",
+    ),
+    "any thread": (
+        "process {\nbarrier; // new\n}\nprocess 0 thread 1 {\nr <- mem[f];\nif (r == 1) {\nbarrier; // new\n}\n}",
+        "unknown",
+    ),
     "an exit ends all": ("process 0 {\nexit;\n}\nprocess {\nbarrier; // new\n}", "alike"),
 }
 

@@ -19,13 +19,10 @@ from tests.support import examples, sampled
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 MOST_SETS = examples(20, 600)
-THREADS = PROGRAMS / "threads"
-"""Those with threads, of which there is no repair yet."""
 NOT_ROBUST = sorted(
     path
     for path in PROGRAMS.rglob("*")
     if path.suffix in (".pgas", ".c") and "expect: not robust" in path.read_text(encoding="utf-8")
-    if path.parent != THREADS
 )
 NO_REPAIR = frozenset((
     "exchange.pgas", "exchange_wait.pgas", "3_07_self_lost.pgas", "write_lost_update.pgas",  # the steps of two puts
