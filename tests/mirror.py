@@ -148,6 +148,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/compiler/test_thread_races.py": """
         frontends.c.compiler.canonical_loops frontends.c.compiler.thread_accesses
     """,
+    "frontends/c/compiler/test_thread_teams.py": """
+        frontends.c.compiler.communicating_code
+    """,
     "frontends/c/compiler/test_type_names.py": """
         frontends.c.types
     """,
@@ -159,6 +162,9 @@ THROUGH: dict[str, str] = {
     """,
     "frontends/test_bytes_c.py": """
         frontends.c.transferred frontends.c.views
+    """,
+    "frontends/c/libc/test_team_calls.py": """
+        frontends.c.libc.thread_calls frontends.c.libc.thread_locks
     """,
     "frontends/c/test_agreements.py": """
         frontends.c.symbolic
@@ -211,6 +217,9 @@ THROUGH: dict[str, str] = {
     """,
     "frontends/c/test_preprocessor.py": """
         frontends.c.conditions frontends.c.standard
+    """,
+    "frontends/c/test_rank_threads.py": """
+        frontends.c.thread_facts frontends.c.thread_memory
     """,
     "frontends/c/test_shown_values.py": """
         frontends.c.control_flow frontends.c.data_flow frontends.c.promoted_objects program.shown_places

@@ -100,6 +100,10 @@ class Kind(Enum):
         "where {names} may wait for other ranks, they do so in every call or in none")
     THREADS_INDEPENDENT = ("threads-independent", "construct", True,
         "one thread does what a team does, in the order of the text, and other ways end alike: {names}")
+    THREADS_SERIALIZED = ("threads-serialized", "construct", False,
+        "no two threads of a rank are in {names} and another call at once, where they may not be")
+    THREADS_COMPLETE = ("threads-complete-their-own", "construct", True,
+        "{names} {completes|complete} what the thread itself has issued, and not what others of its rank have")
     BOUNDED_LEAD = ("bounded-lead", "construct", False,
         "no rank makes {names} more than 4 times before one that gets what it gives comes to the first")
     QUEUE_ROOM = ("queue-room", "construct", False,

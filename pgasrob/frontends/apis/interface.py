@@ -250,6 +250,10 @@ class Call(Protocol):
         """A cell of the API's own, e.g. ``call.own_cell("lock", number, name="lock")``, which only its commands access:
         the same for all ranks that ask with the same kind and key, one on every node."""
 
+    @property
+    def thread(self) -> int:
+        """Which thread of its rank makes the call, the first one being 0."""
+
     def clock(self, most: int | None = None) -> Value:
         """A time, ``most`` at most, which nothing in the program decides."""
 

@@ -24,11 +24,12 @@ from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Integer, Pointer, Void
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, Unknown, Value, no_pointer
 from pgasrob.frontends.c.writer import LEFT_OPEN, disturbed
+from pgasrob.program import core
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit
 from pgasrob.program.count_note import RankEnd
 from pgasrob.program.expressions import Binary, Unary, folded
-from pgasrob.program.statements import Do
+from pgasrob.program.statements import Do, Statement, statements_in
 
 MOST_FRAMES = 500
 
@@ -63,11 +64,18 @@ class Calling:
         self.branching = parts.branching
         self.flows = parts.flows
         self.issuer = parts.issuer
+        self.threads = parts.threads
         self.pointers = parts.pointers
         self.memory = parts.memory
 
     def end(self, *, refuses: bool, of_all: bool = False) -> None:
-        """End the rank; ``refuses`` and ``of_all`` as of a :class:`RankEnd`."""
+        """End the rank, or what a further thread of it was forked for; ``refuses`` and ``of_all`` as of a
+        :class:`RankEnd`."""
+        if self.position.thread:
+            self.threads.finish()
+            return
+        for each in self.threads.end_of_rank():
+            self.issuer.issue(each)
         if not self.position.rank.is_symbol:
             places = [(frame.function, frame.pc) for frame in reversed(self.position.state.frames)]
             function, place = places[0]  # of the call or the `return` itself; the callers are behind their calls
@@ -127,6 +135,8 @@ class Calling:
         ways = [outcomes] if isinstance(outcomes, Outcome | Look) else outcomes
         if frame.function.regions or len(self.position.state.frames) > 1:
             self._check_alone(name, ways)
+        if self.position.others and not self.program.is_of_library(name):
+            ways = self.threads.by_level(seen, ways)
         match ways:
             case [Outcome() as outcome]:
                 self._finish(outcome)
@@ -237,7 +247,8 @@ class Calling:
         assert isinstance(call, code.Call)
         self.flows.read = {}
         if outcome.statements:
-            self.issuer.emit(*outcome.statements)
+            self.issuer.emit(*self.threads.waiting(outcome.statements))
+            self._note_pending(outcome.statements)
         result = self.flows.known_result(outcome.result)
         self.registers.note_what_is_read(outcome.result, result)
         if isinstance(result, Unknown) and isinstance(result.expr, Leaf) and result != outcome.result:
@@ -283,6 +294,15 @@ class Calling:
             frame.set_at[call.target] = self.position.span
         frame.pc += 1
 
+    def _note_pending(self, statements: Sequence[Statement]) -> None:
+        """Note in which queues the call has issued operations, and for which it has waited, if there are threads."""
+        for each in statements_in(statements) if self.facts.threads.any else ():
+            form = core.lower(each.command) if isinstance(each, Do) else None
+            if isinstance(form, core.Transfer):
+                self.threads.issues(form.queue)
+            elif isinstance(form, core.Wait) and not form.local:
+                self.threads.completes(form.queue)
+
     def _remember(self, state: Mapping[str, Hashable]) -> None:
         """Replace the notes that APIs keep; those with None are taken away."""
         notes = self.position.state.notes
@@ -316,8 +336,12 @@ class Calling:
                 "a recursion must end by what is known on each rank; make it a loop",
             )
         self.position.rests_on_regions(function)
+        if task := next((each for each in function.regions if "task" in each.name and self.position.others), None):
+            hint = "give the parts to `sections`, or to threads by their numbers"
+            raise Problem("PG104", "a task where threads communicate is not supported", hint, task.span)
         depth = sum(frame.function is function for frame in self.position.state.frames)
         frame = Frame(function, self.program.live_slots(function), depth, target, result)
+        frame.thread = self.position.thread
         for slot, argument in zip(function.parameters, arguments, strict=False):
             frame.slots[slot] = argument
             frame.set_at[slot] = self.position.span

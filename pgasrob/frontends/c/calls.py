@@ -16,6 +16,7 @@ from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of, range_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
+from pgasrob.frontends.c.thread_facts import OBJECTS_OF_THREAD
 from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
@@ -52,6 +53,10 @@ class MachineCall:
         if self.symbolic:
             raise NumberNeeded(f"what `{self.name}` does here is another thing on every rank", self.span)
         return self.machine.position.rank.number
+
+    @property
+    def thread(self) -> int:
+        return self.machine.position.thread
 
     @property
     def nodes(self) -> int:
@@ -251,6 +256,7 @@ class MachineCall:
             or not machine.objects.within(address, size_of(type))
         ):
             return None
+        machine.memory.sharing.reads(address, size_of(type))
         if machine.facts.is_shared(address.object, address.offset, size_of(type)):
             return machine.memory.views.held(address, type)
         return machine.objects.contents(address.object).load(address.offset, type)
@@ -267,18 +273,15 @@ class MachineCall:
     ) -> Address:
         if asked_for:
             self.rests_on(Kind.ALLOCATION, self.name.removeprefix("__"))
-        if key is not None:
-            return self.allocated(kind, key, bytes, name, to)
-        return self.allocated(kind, self._next(kind), bytes, name, to)
+        return self.allocated(kind, self._next(kind) if key is None else key, bytes, name, to)
 
     def _next(self, kind: str) -> int:
         """The number of the next object of ``kind``."""
         notes = self.machine.position.state.notes
         counter = f"machine.{kind}"
-        number = notes.get(counter, 0)
-        assert isinstance(number, int)
+        number = cast(int, notes.get(counter, 0))
         notes[counter] = number + 1
-        return number
+        return number + OBJECTS_OF_THREAD * self.machine.position.thread
 
     def allocated(
         self,
@@ -489,8 +492,6 @@ class MachineCall:
             command if isinstance(command, STATEMENTS) else Do(cast(Command, command), self.span)
             for command in commands
         )
-
-    # What the outcome rests on
 
     def rests_on(self, kind: Kind, *about: str) -> None:
         self.machine.position.rests_on(kind, *about)

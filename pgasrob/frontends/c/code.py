@@ -261,6 +261,8 @@ class Region:
     parallel: bool
     several: bool
     unchecked: tuple[int, ...] = ()
+    own: frozenset[str] | None = None
+    """The objects that each thread has for itself, where the threads are processes; None where they are not."""
 
     def __str__(self) -> str:
         lines = [str(each) for each in self.unchecked]

@@ -98,7 +98,8 @@ def _lowered(world: World) -> Program:
         version = facts.version
         processes = _one_pass(world, version)
         if processes is not None:
-            processes = into_registers(world, processes)
+            if not facts.threads.any:  # else a variable of the rank is no register
+                processes = into_registers(world, processes)
             return Program(
                 world.program.name,
                 world.number_of_nodes,
@@ -184,8 +185,7 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
     machines: list[Machine] = []
     mistake: Problem | None = None
     again = False
-    for rank in world.ranks:
-        machine = Machine(world, rank, MachineCall)
+    for machine in _machines(world):
         machines.append(machine)
         try:
             machine.run()
@@ -200,19 +200,29 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
             if world.budget is not None:
                 world.budget.left -= machine.position.instructions
     facts = world.facts
-    if again or facts.version != version or facts.gives_up() or facts.learns_of_free_ways():
+    threads = facts.learns_of_threads()
+    if again or facts.version != version or facts.gives_up() or facts.learns_of_free_ways() or threads:
         return None
     if mistake is not None:
         raise mistake
     return tuple(map(_process, machines))
 
 
+def _machines(world: World) -> Iterator[Machine]:
+    """A machine for each rank, and then one for each further thread that it has forked."""
+    for rank in world.ranks:
+        yield Machine(world, rank, MachineCall)
+        forks = world.forks.get(rank.number) if not rank.is_symbol else None
+        for thread in range(1, max(forks.threads, default=0) + 1 if forks is not None else 0):
+            yield Machine(world, rank, MachineCall, thread)
+
+
 def _process(machine: Machine) -> Process:
-    """What ``machine`` has written, as the process of its rank."""
+    """What ``machine`` has written, as the process of its thread."""
     rank, ranks = machine.position.rank, None
     if rank.is_symbol:
         machine.parts.agreements.check()
     else:
         ranks = (rank.number,)
     go_round(machine.writer.nodes)
-    return Process(ranks, assemble(machine.writer.nodes))
+    return Process(ranks, assemble(machine.writer.nodes), thread=machine.position.thread)

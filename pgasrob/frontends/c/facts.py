@@ -16,6 +16,7 @@ from pgasrob.frontends.c.pieces import Pieces
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.scalars_named import Accesses
 from pgasrob.frontends.c.symbolic import Extent, NumberNeeded
+from pgasrob.frontends.c.thread_facts import ThreadFacts
 from pgasrob.frontends.c.together import COUNTED, LATEST
 from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import Address, ObjectId, Value
@@ -139,7 +140,8 @@ class Facts:
     to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
     merged, for there would be too many states. ``units``: how many parts of what is only moved stand for all of it,
     however long it is. ``rows``: the objects of which the parts of ranks lie one behind the
-    other, as ranks with the bytes before and in their part.
+    other, as ranks with the bytes before and in their part. ``threads``: what is known of the threads of
+    ranks.
     """
 
     def __init__(self, keeps_loops: bool = True, folding: Folding = 0, units: int = MAX_CELLS) -> None:
@@ -170,11 +172,13 @@ class Facts:
         self.rank: str | None = None
         self.elsewhere: set[str] = set()
         self.merged_unset: set[ObjectId] = set()
+        self.threads = ThreadFacts()
         self.rows: dict[ObjectId, tuple[tuple[int, int, int], ...]] = {}
 
     def begin(self) -> None:
         """Begin another pass. When more values are chosen in it, fewer cells may be uncertain."""
         self.moved.awaited.clear()
+        self.threads.begin()
         self.goes_free = self.lacks_number = False
         if self.again:
             self.uncertain, self.again = CellSet(), False
@@ -192,6 +196,13 @@ class Facts:
         new = self.goes_free and not self.free_ways
         if new:
             self.free_ways = True
+            self.changed()
+        return new
+
+    def learns_of_threads(self) -> bool:
+        """Whether this pass has found out something else than the one before about what threads do to each other."""
+        new = self.threads.settle()
+        if new:
             self.changed()
         return new
 

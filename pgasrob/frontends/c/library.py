@@ -12,7 +12,16 @@ from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, code, nondeterminism
-from pgasrob.frontends.c.libc import callbacks, command_line, numbers, openmp_calls, outside, scanning
+from pgasrob.frontends.c.libc import (
+    callbacks,
+    command_line,
+    numbers,
+    openmp_calls,
+    outside,
+    scanning,
+    team_calls,
+    thread_calls,
+)
 from pgasrob.frontends.c.libc.file_calls import SHOWS, STREAM
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.libc.reads import careful
@@ -397,7 +406,11 @@ UNSUPPORTED = {
     "setjmp": "return error codes instead",
     "longjmp": "return error codes instead",
     "fork": "processes are those of the API",
-    "pthread_*": "threads are not supported: every rank is one thread of control",
+    "pthread_cond_*": "let threads wait at a barrier or for an atomic flag, or lock a mutex again and again",
+    "cnd_*": "let threads wait at a barrier or for an atomic flag, or lock a mutex again and again",
+    "pthread_*": "of <pthread.h> there are the threads, mutexes and barriers",
+    "thrd_*": "of <threads.h> there are the threads and mutexes",
+    "mtx_*": "of <threads.h> there are the threads and mutexes",
     "omp_*": "of <omp.h> there are the numbers of threads, the locks and the times",
     "sem_*": "threads are not supported: every rank is one thread of control",
     "dlopen": "call functions of this file",
@@ -422,6 +435,7 @@ READS = IDLE | {name for name, each in TABLE.handlers.items() if each is output}
 
 
 CONSTANTS: dict[str, tuple[CType, Value]] = {
+    **thread_calls.CONSTANTS,
     "stdout": (FILE, STREAM), "stderr": (FILE, STREAM), "stdin": (FILE, STREAM),
 }  # fmt: skip
 VARIABLES: dict[str, tuple[CType, int]] = {
@@ -444,4 +458,4 @@ LIBRARY = Api(
     variables=VARIABLES,
     source=callbacks.TEXT,
 )
-__all__ = ["LIBRARY", "command_line", "numbers", "openmp_calls", "outside", "scanning"]
+__all__ = ["LIBRARY", "command_line", "numbers", "openmp_calls", "outside", "scanning", "team_calls", "thread_calls"]

@@ -41,12 +41,12 @@ PROGRAM = "program"
 
 
 class Machine:
-    """One rank in one pass. After ``run`` the nodes of its writer are what its process does."""
+    """A thread of one rank in one pass. After ``run`` the nodes of its writer are what its process does."""
 
-    def __init__(self, world: World, rank: Rank, seen_by_handlers: MakesCalls) -> None:
+    def __init__(self, world: World, rank: Rank, seen_by_handlers: MakesCalls, thread: int = 0) -> None:
         self.world = world
         self.facts = world.facts
-        self.parts = parts = Parts(world, rank)
+        self.parts = parts = Parts(world, rank, thread)
         self.calling = Calling(parts, seen_by_handlers)
         self.position = parts.position
         self.writer = parts.writer
@@ -56,7 +56,7 @@ class Machine:
         self.tables = parts.tables
         self.pointers = parts.pointers
         self.memory = parts.memory
-        self.followed = None if world.followed is None else Followed()
+        self.followed = None if world.followed is None or thread else Followed()
         self.path: Path | None = () if world.leaving else None
         """By which conditions on the number of nodes the rank comes here; None where it has branched otherwise."""
         self.answering = False
@@ -77,7 +77,11 @@ class Machine:
             self.world.followed[self.position.rank.number] = followed
 
     def begin(self) -> None:
-        """Put the rank at the beginning of the program, the first branch that is to be executed."""
+        """Put the rank at the beginning of the program, the first branch that is to be executed; or a thread of it that
+        is not the first where it waits to be forked."""
+        if self.position.thread:
+            self.parts.threads.begin()
+            return
         program = self.world.program
         main = program.unit.functions.get("main")
         if main is None:
@@ -362,7 +366,10 @@ class Machine:
             self.world.returns_more |= not isinstance(value, Undefined) and value != Known(0)
             if self.world.outside and not isinstance(value, Undefined) and value != Known(0):
                 self.issuer.issue(Mark(Const(1), ENDING))
-            self.parts.lifetimes.end_of_rank()
+            if self.position.thread:
+                self.parts.lifetimes.end_of_call()
+            else:
+                self.parts.lifetimes.end_of_rank()
             self.calling.end(refuses=isinstance(value, Known) and value.value != 0)
             return
         self.parts.lifetimes.end_of_call()

@@ -18,6 +18,7 @@ from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.rank_tables import Tables
+from pgasrob.frontends.c.rank_threads import Threads
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.symbolic import Rank
 from pgasrob.frontends.c.transferred import Transferred
@@ -31,10 +32,10 @@ class Parts:
     """Each part works on those that are made before it. Only :class:`Undecided` asks :class:`Memory`, which comes
     later: a scalar for which it chooses a value may have to go to a cell."""
 
-    def __init__(self, world: World, rank: Rank) -> None:
+    def __init__(self, world: World, rank: Rank, thread: int = 0) -> None:
         self.world = world
         self.facts = world.facts
-        self.position = position = Position(world, rank)
+        self.position = position = Position(world, rank, thread)
         self.agreements = Agreements(position)
         self.objects = objects = Objects(position)
         self.unset = unset = Unset(position)
@@ -48,6 +49,7 @@ class Parts:
         self.tables = tables = Tables(objects, registers, issuer)
         self.pointers = pointers = Pointers(objects, tables, undecided, evaluation)
         self.transferred = Transferred(registers, issuer, pointers)
+        self.threads = Threads(registers, self.branching, pointers)
         self.memory = Memory(registers, undecided, unset, issuer, objects, pointers)
         # Without cycles of references the parts are freed at once, and the garbage collector has little to do.
         undecided.cells = proxy(self.memory)

@@ -21,6 +21,7 @@ from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.registers import Registers, registers_in
 from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.thread_memory import Sharing
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, CType, Floating, Integer
 from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.unset import Unset
@@ -68,6 +69,7 @@ class Memory:
         self.views = Views(registers, undecided, issuer, objects, pointers)
         self.world = self.position.world
         self.facts = self.position.facts
+        self.sharing = Sharing(self.position)
 
     def is_forbidden(self, id: ObjectId) -> bool:
         """Whether the program may not access all of the object: it has been given back, or lent to a call."""
@@ -121,6 +123,7 @@ class Memory:
         memory of another rank."""
         size, owner = size_of(type), self.position.whose(address)
         self._is_allowed(address, size)
+        self.sharing.reads(address, size)
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
                 self.issuer.fault(self.objects.outside(address, size))
@@ -248,6 +251,8 @@ class Memory:
         """The scalar of ``type`` at ``address`` becomes ``value``."""
         size, owner = size_of(type), self.position.whose(address)
         self._is_allowed(address, size, stores=True)
+        self.objects.object(address.object)
+        self.sharing.writes(address, size, isinstance(value, Address | Entry | Code | Handle))
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
                 return self.issuer.fault(self.objects.outside(address, size))
@@ -306,6 +311,7 @@ class Memory:
         self.objects.object(address.object)
         if bytes <= 0:
             return None
+        self.sharing.fills(address, bytes)
         if not isinstance(address.offset, int):
             for place, type in self._elements(bytes, address):
                 self._fill_scalar(self._inside(address, place), byte, type)
@@ -354,6 +360,8 @@ class Memory:
                 return self.issuer.fault(self.objects.outside(each, bytes))
         if bytes <= 0:
             return None
+        self.sharing.reads(of, bytes)
+        self.sharing.fills(to, bytes)
         if not isinstance(to.offset, int) or not isinstance(of.offset, int):
             return self._copy_elements(to, of, bytes)
         if any(self._in_parts(each, bytes) for each in (to, of)):

@@ -110,7 +110,11 @@ class MergePoints:
         any."""
         frame = self.position.frame
         loop = self.world.program.known_loop(frame.function, frame.pc)
-        if loop is None or any((frame.function.name, each) in self.facts.left_unknown for each in loop.loops):
+        if (
+            loop is None
+            or self.position.others
+            or any((frame.function.name, each) in self.facts.left_unknown for each in loop.loops)
+        ):
             return False
         compared = max(SILENT_HEADS - 1, self.silent) // SILENT_STRIDE * SILENT_STRIDE + SILENT_STRIDE
         most = compared - self.silent  # this time, and so many more less one

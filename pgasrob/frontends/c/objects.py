@@ -65,6 +65,8 @@ class Objects:
             text = f"{frame.function.name}.{name.removeprefix(frame.function.name + '.')}"
             if frame.depth:
                 text += f"^{frame.depth}"
+            if frame.thread and id != ObjectId("local", (frame.function.name, name, frame.depth)):
+                text += f"_thread{frame.thread}"
             self.declare(id, text, size_of(object.type), object.type, Contents(None), object.span)
         return id
 

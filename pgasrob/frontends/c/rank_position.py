@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import cast
 
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import Rank
+from pgasrob.frontends.c.thread_facts import ALIVE, MOST_THREADS, TEAM
 from pgasrob.frontends.c.values import Address, Code
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
@@ -22,18 +24,20 @@ MOST_INSTRUCTIONS = 200_000_000
 class Position:
     """The state of a rank and its innermost call, which the parts of a machine share.
 
-    ``state`` is replaced where the rank goes on at another branch, ``frame`` where it calls or returns as well.
+    ``thread``: which one of the rank it is. ``state`` is replaced where the rank goes on at another branch, ``frame``
+    where it calls or returns as well.
     ``instructions`` counts those executed in this pass, ``heads`` how often the head of each loop (function, place) has
     been passed.
     """
 
-    def __init__(self, world: World, rank: Rank) -> None:
+    def __init__(self, world: World, rank: Rank, thread: int = 0) -> None:
         self.world = world
         self.facts = world.facts
         self.program = world.program
         self.unit = world.program.unit
         self.rank = rank
         self.me = rank.expr
+        self.thread = thread
         self.version = world.facts.version
         self.instructions = 0
         self.turns = 0
@@ -99,6 +103,17 @@ class Position:
         inner = (each for frame in frames for each in frame.regions(waiting=frame is not self.frame))
         return [each for each in inner if each.parallel]
 
+    @property
+    def others(self) -> frozenset[int]:
+        """The threads of the rank that may run beside this one now."""
+        if self.thread:
+            return frozenset(range(MOST_THREADS + 1)) - {self.thread}
+        if not self.facts.threads.any:
+            return frozenset()
+        size, _ = cast("tuple[int, int]", self.state.notes.get(TEAM, (1, 0)))
+        alive = cast("tuple[tuple[int, int, object], ...]", self.state.notes.get(ALIVE, ()))
+        return frozenset((*range(1, size), *(thread for thread, _, _ in alive)))
+
     # What is learned and noted
 
     @property
@@ -113,6 +128,8 @@ class Position:
     def rests_on_regions(self, function: code.CompiledFunction) -> None:
         """Note that what is under directives of OpenMP in ``function`` is executed by one thread."""
         for region in function.regions:
+            if region.own is not None:
+                continue
             self.world.assumptions.add(Kind.THREADS_INDEPENDENT, str(region), line=region.span.line)
 
     def rests_on_memory(self, about: str) -> None:

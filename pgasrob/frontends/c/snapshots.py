@@ -26,9 +26,10 @@ Place = tuple[tuple[str, int], ...]
 class Frame:
     """A call of a function. ``depth`` counts its earlier calls that have not returned, ``target`` is the slot of the
     caller that the result goes to, ``set_at`` says where a slot was set last. ``turn`` is another one in each call, and
-    in each iteration of a loop."""
+    in each iteration of a loop. ``thread``: which one of the rank it belongs to; ``own``: the objects that this has for
+    itself, None for all."""
 
-    __slots__ = ("depth", "function", "live", "pc", "result", "set_at", "slots", "target", "turn")
+    __slots__ = ("depth", "function", "live", "own", "pc", "result", "set_at", "slots", "target", "thread", "turn")
 
     def __init__(
         self, function: CompiledFunction, live: list[int], depth: int, target: Slot | None, result: CType
@@ -39,13 +40,14 @@ class Frame:
         self.target = target
         self.result = result
         self.pc = 0
-        self.turn = 0
+        self.turn = self.thread = 0
+        self.own: frozenset[str] | None = None
         self.slots: list[Value] = [UNDEFINED] * len(function.slots)
         self.set_at: dict[Slot, Span] = {}
 
     def copy(self) -> Frame:
         other = Frame(self.function, self.live, self.depth, self.target, self.result)
-        other.pc, other.turn = self.pc, self.turn
+        other.pc, other.turn, other.thread, other.own = self.pc, self.turn, self.thread, self.own
         other.slots, other.set_at = list(self.slots), dict(self.set_at)
         return other
 
@@ -56,6 +58,8 @@ class Frame:
 
     def local(self, name: str) -> ObjectId:
         """The local object ``name`` of this call."""
+        if self.thread and (self.own is None or name in self.own):
+            return ObjectId("local", (self.function.name, name, self.depth, self.thread))
         return ObjectId("local", (self.function.name, name, self.depth))
 
     def regions(self, *, waiting: bool) -> Iterator[Region]:

@@ -23,10 +23,10 @@ STANDARD_HEADERS = frozenset(
     f"{name}.h"
     for name in words(
         "assert complex ctype errno fcntl features fenv float getopt inttypes iso646 libgen limits locale malloc math "
-        "memory omp sched setjmp signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn "
-        "string strings sys/file sys/ioctl sys/mman sys/param sys/resource sys/stat sys/time sys/times sys/types "
-        "sys/unistd sys/wait tgmath time unistd utime wchar x86intrin immintrin xmmintrin emmintrin alloca values "
-        "linux/limits"
+        "memory omp pthread sched setjmp signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib "
+        "stdnoreturn string strings sys/file sys/ioctl sys/mman sys/param sys/resource sys/stat sys/time sys/times "
+        "sys/types sys/unistd sys/wait tgmath threads time unistd utime wchar x86intrin immintrin xmmintrin emmintrin "
+        "alloca values linux/limits"
     )
 )
 
@@ -36,15 +36,17 @@ SYSTEM_HEADERS = frozenset(
     for name in words(
         "aio argp ar byteswap cpuid cuda cuda_runtime dirent dlfcn elf endian err error execinfo fnmatch fts ftw "
         "glob grp hwloc iconv ifaddrs langinfo libintl link mntent mqueue netdb numa numaif papi pmi pmi2 pmix "
-        "poll printf pthread pwd regex sanitizer/asan_interface search semaphore shadow spawn stdio_ext syscall "
-        "sysexits syslog tar termios threads ucontext ulimit utmp utmpx valgrind/memcheck valgrind/valgrind wctype "
+        "poll printf pwd regex sanitizer/asan_interface search semaphore shadow spawn stdio_ext syscall "
+        "sysexits syslog tar termios ucontext ulimit utmp utmpx valgrind/memcheck valgrind/valgrind wctype "
         "wordexp zlib"
     )
 )
 """Headers of the system that are not read: what they declare is not known. Others are headers of the program."""
 
-_LOCKS = words("pthread_t pthread_key_t sem_t omp_lock_t omp_nest_lock_t")
-_THREADS = [f"pthread_{name}_t" for name in words("mutex attr mutexattr cond condattr rwlock barrier once spinlock")]
+_LOCKS = words("pthread_t thrd_t mtx_t pthread_key_t sem_t omp_lock_t omp_nest_lock_t")
+_THREADS = [
+    f"pthread_{name}_t" for name in words("mutex attr mutexattr cond condattr rwlock barrier barrierattr once spinlock")
+]
 TYPES: dict[str, c.CType] = {
     **{name: c.Opaque(name) for name in (*_LOCKS, *_THREADS)},
     "bool": c.BOOL, "omp_sched_t": c.INT,
@@ -151,7 +153,7 @@ _MODES = {"DIR": "040000", "REG": "100000", "LNK": "120000", "CHR": "020000", "B
 _WHO = {"OTH": 1, "GRP": 8, "USR": 64}
 _ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
 MACROS: dict[str, str] = {
-    "__STDC__": "1", "__STDC_VERSION__": "201112L", "__STDC_HOSTED__": "1", "__STDC_NO_THREADS__": "1",
+    "__STDC__": "1", "__STDC_VERSION__": "201112L", "__STDC_HOSTED__": "1",
     "__GNUC__": "4", "__GNUC_MINOR__": "2", "__x86_64__": "1", "__LP64__": "1", "__linux__": "1", "__unix__": "1",
     "__CHAR_BIT__": "8", "__SIZEOF_POINTER__": "8", "__SIZEOF_INT__": "4", "__SIZEOF_LONG__": "8",
     "__PRETTY_FUNCTION__": "__func__", "__FUNCTION__": "__func__",

@@ -12,6 +12,7 @@ from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded, Path, Rank
+from pgasrob.frontends.c.thread_facts import Forks
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import neighbours
 from pgasrob.program.assumptions import Noted
@@ -65,6 +66,8 @@ class World:
     """Whether main returns what may be other than 0."""
     numbers: dict[Hashable, int] = field(default_factory=dict)
     """What ranks show beside numbers, texts, each with a number that stands for it."""
+    forks: dict[int, Forks] = field(default_factory=dict)
+    """Where ranks fork threads."""
     followed: dict[int, Followed] | None = None
     """What each rank does by the branches that it takes, where that is asked for."""
 
@@ -116,6 +119,7 @@ class World:
         self.looked_at.clear()
         self.queues.clear()
         self.ends.clear()
+        self.forks.clear()
         self.moves_data = self.returns_more = False
 
     def exposed(self) -> dict[tuple[str, int], frozenset[int]]:

@@ -10,7 +10,7 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.printer import to_source
 from pgasrob.program.program import Program
 
-PROCESS = re.compile(r"^process (\d+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+PROCESS = re.compile(r"^process (\d+)(?: thread (\d+))? \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 
 
 def printed(program: Program) -> str:
@@ -21,8 +21,13 @@ def printed(program: Program) -> str:
 def processes(text: str, nodes: int = 2) -> dict[int, list[str]]:
     """The statements of every rank of the C program ``text``, as :func:`printed` has them, without the names of
     barriers."""
+    return {rank: lines for (rank, thread), lines in threads(text, nodes).items() if thread == 0}
+
+
+def threads(text: str, nodes: int = 2) -> dict[tuple[int, int], list[str]]:
+    """The same of every thread of every rank."""
     source = re.sub(r"\bbarrier\(.*\);", "barrier;", printed(parse_c(text).program(nodes)))
     return {
-        int(found[1]): [line.strip() for line in found[2].splitlines() if line.strip()]
+        (int(found[1]), int(found[2] or 0)): [line.strip() for line in found[3].splitlines() if line.strip()]
         for found in PROCESS.finditer(source)
     }

@@ -130,11 +130,11 @@ RACES = [
 """The variable that threads race for."""
 
 COMMUNICATING = [
-    ("shmem_int_put", "\n#pragma omp parallel for\nfor(int i=0;i<2;i++) shmem_int_put(&g,&x,1,i);\n"),
-    ("shmem_barrier_all", "\n#pragma omp parallel\n{\n#pragma omp single\n shmem_barrier_all();\n}\n"),
-    ("shmem_int_p", "\n#pragma omp parallel for\nfor(int i=0;i<2;i++) helper(i);\n"),
-    ("shmem_quiet", "\n#pragma omp parallel\n{\n#pragma omp master\n shmem_quiet();\n}\n"),
-    ("shmem_int_g", "\n#pragma omp parallel sections\n{\n#pragma omp section\n x=shmem_int_g(&g,0);\n}\n"),
+    "\n#pragma omp parallel for\nfor(int i=0;i<2;i++) shmem_int_put(&g,&x,1,i);\n",
+    "\n#pragma omp parallel\n{\n#pragma omp single\n shmem_barrier_all();\n}\n",
+    "\n#pragma omp parallel for\nfor(int i=0;i<2;i++) helper(i);\n",
+    "\n#pragma omp parallel\n{\n#pragma omp master\n shmem_quiet();\n}\n",
+    "\n#pragma omp parallel sections\n{\n#pragma omp section\n x=shmem_int_g(&g,0);\n}\n",
 ]
 """The call that other threads run beside."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.frontends.apis import thread_levels
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.apis.lifetime import Lifetime
@@ -55,6 +56,7 @@ def init_thread(call: Call, steps: Steps) -> None:
     init(call, steps)
     call.rests_on(Kind.THREAD_LEVEL, call.name)
     steps.answer(3, call.known(2), INT)
+    thread_levels.MPI.ask(steps, call.known(2))
 
 
 @does("Finalize(void)")

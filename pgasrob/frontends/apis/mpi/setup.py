@@ -39,7 +39,7 @@ Members = tuple[int, ...]
 # Without an effect on memory that a program shares
 nothing("Op_free(MPI_Op *op); Buffer_attach(void *buffer, int size)")
 nothing("Pcontrol(int level, ...)", Kind.HINTS)
-stores("Is_thread_main(int *flag)", INT, 1, FIXED)
+stores("Is_thread_main(int *flag)", INT, lambda call: not call.thread)
 stores("Query_thread(int *provided)", INT, THREAD_MULTIPLE, FIXED)
 stores("Error_class(int errorcode, int *errorclass)", INT, lambda call: call.arguments[0])
 stores(

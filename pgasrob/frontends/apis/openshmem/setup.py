@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import cast
 
+from pgasrob.frontends.apis import thread_levels
 from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all, freed, least_free
 from pgasrob.frontends.apis.flags import may_wait
@@ -73,6 +74,7 @@ FUNCTIONS.returns("int shmem_pe_accessible(int pe)", lambda call: 0 <= call.know
 def init_thread(call: Call, steps: Steps) -> int:
     call.rests_on(Kind.THREAD_LEVEL, call.name)
     steps.answer(1, call.known(0), INT)
+    thread_levels.SHMEM.ask(steps, call.known(0))
     return 0
 
 

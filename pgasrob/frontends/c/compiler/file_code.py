@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import MAIN, CompiledFunction, Object, Return, Set, Unit
+from pgasrob.frontends.c.compiler.communicating_code import communicating, shared_names, teams_in
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.scopes import Body, Context, FunctionName, GlobalVariable, Scope, Target
 from pgasrob.frontends.c.compiler.statement_code import Statements
@@ -46,6 +47,7 @@ class File:
         for node in root.children:
             with self._gathered():
                 self._external(node)
+        self._look_for_teams()
         for node, name, result in () if self.errors else self.bodies:
             try:
                 if name in parsed.broken:
@@ -61,6 +63,12 @@ class File:
             del unit.objects[name]
         for name in unit.needs.keys() & (unit.functions.keys() | unit.objects.keys()):
             del unit.needs[name]
+
+    def _look_for_teams(self) -> None:
+        if any(each.parts for each in self.context.tokens):
+            bodies = [(name, node["body"]) for node, name, _ in self.bodies]
+            self.context.communicating = communicating(self.context, bodies)
+            self.context.has_teams = any(True for _, body in bodies for _ in teams_in(self.context, body))
 
     def _pragmas_outside(self, root: Node) -> None:
         """The directives of OpenMP that are in no function."""
@@ -208,6 +216,8 @@ def compiled(context: Context, name: str, result: CType, node: Node) -> Compiled
     """The code of the definition ``node`` of the function ``name``, which returns a ``result``."""
     emitter = Emitter(context, name, Scope(context.file_scope))
     body = survey(node["body"], emitter)
+    if context.has_teams:
+        body.addressed.update(shared_names(context, node))
     emitter.span = context.span(node["declarator"])
     pointer = emitter.new_slot(Pointer(result)) if isinstance(result, Struct) else None
     statements = Statements(emitter, body, result, pointer)
@@ -222,6 +232,7 @@ def compiled(context: Context, name: str, result: CType, node: Node) -> Compiled
         statements.declarations.measure_parameters(declared.function["parameters"])
     for child in node["body"].children:
         statements.statement(child)
+    statements.regions.closes(node["body"])
     check_pragmas(context.tokens[node["body"].first + 1 : node["body"].last + 1], context.pragmas)
     emitter.span = context.span(Node("", node["body"].last, node["body"].last))
     _end(emitter, result)

@@ -155,6 +155,10 @@ class Context:
     pragmas: set[int] = field(default_factory=set)
     """The `id` of the directives of OpenMP that statements have been compiled under."""
     threadprivate: set[str] = field(default_factory=set)
+    communicating: frozenset[str] = frozenset()
+    """The functions that a call of communicates."""
+    has_teams: bool = False
+    """Whether there are regions of OpenMP in which a rank communicates."""
 
     # Places
 

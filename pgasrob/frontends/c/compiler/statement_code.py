@@ -62,7 +62,8 @@ class Statements:
         }
 
     def statement(self, node: Node) -> None:
-        if (self.regions.races or self.context.token(node).parts) and self.regions.begins(node):
+        guarded = self.regions.races or self.regions.of_team.guarded
+        if (guarded or self.context.token(node).parts) and self.regions.begins(node):
             return
         compile = self._statements.get(node.type)
         if compile is None:
@@ -76,6 +77,7 @@ class Statements:
     def _block(self, node: Node) -> None:
         with self.emitter.block(node):
             self._children(node)
+            self.regions.closes(node)
 
     def _block_value(self, node: Node) -> Operand:
         """GNU C's `({ ... })`: its value is that of its last expression."""

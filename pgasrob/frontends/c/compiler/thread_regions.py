@@ -13,6 +13,7 @@ from functools import partial
 
 from pgasrob.frontends.c.code import Branch, Call, Copy, Region
 from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop, canonical
+from pgasrob.frontends.c.compiler.communicating_code import is_team
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.expression_code import Expressions
 from pgasrob.frontends.c.compiler.local_declarations import Declarations
@@ -27,6 +28,7 @@ from pgasrob.frontends.c.compiler.scopes import (
 )
 from pgasrob.frontends.c.compiler.thread_accesses import Accesses, nodes_in
 from pgasrob.frontends.c.compiler.thread_races import Race, Races
+from pgasrob.frontends.c.compiler.thread_teams import TASKS, Teams
 from pgasrob.frontends.c.openmp import DECLARATIVE, LOOPS, STANDALONE, Directive
 from pgasrob.frontends.c.openmp import directive as read
 from pgasrob.frontends.c.syntax_tree import Node
@@ -61,6 +63,7 @@ class Regions:
         self.teams: list[Scope] = []
         """The blocks around the parallel regions that are open."""
         self.races: dict[int, list[Race]] = {}  # by the id of the statements
+        self.of_team = Teams(self)
         self._under_way: set[int] = set()  # the `id` of directives
         self._kept: list[Node] = []  # whose ids may be remembered
 
@@ -68,6 +71,9 @@ class Regions:
         """Whether ``node`` stands under directives; then it is compiled with them. Also says which races it has."""
         pragmas = [each for each in self.context.token(node).parts if id(each) not in self._under_way]
         if not pragmas:
+            if (compile := self.of_team.guarded.pop(id(node), None)) is not None:
+                compile(node)
+                return True
             for race in self.races.get(id(node), ()):
                 self._tell(race)
             return False
@@ -87,11 +93,29 @@ class Regions:
         if first.takes_statement:
             self._construct(first, rest, node)
         else:
+            if first.name == "barrier" and self.in_team:
+                self.of_team.barrier(first)
             if first.name == "threadprivate":
                 self.context.threadprivate.update(each.text for each in first.list)
             self._under(rest, node)
 
+    @property
+    def in_team(self) -> bool:
+        """Whether the threads that come here are processes, if there are any."""
+        return self.context.has_teams and len(self.teams) == self.of_team.open
+
+    def closes(self, node: Node) -> None:
+        """Compile the directives that stand at the end of the block ``node``."""
+        for each in map(read, self.context.tokens[node.last].parts if self.in_team else ()):
+            if each.name == "barrier":
+                self._check_nesting(each)
+                self.of_team.barrier(each)
+
     def _construct(self, directive: Directive, rest: Sequence[Directive], node: Node) -> None:
+        forks = "parallel" in directive.leaves
+        if self.in_team and (is_team(self.context, node) if forks else self.teams or not directive.leaves & TASKS):
+            self.of_team.construct(directive, rest, node)
+            return
         loop = self._checked(directive, rest, node)
         start, parallel = len(self.emitter.code), "parallel" in directive.leaves
         races = dict(self.races)
@@ -228,13 +252,26 @@ class Regions:
                 type = self._type_of(token, around)
                 if token.text in clause.parts or isinstance(type, Array):
                     continue
-                identifier = self._declare(token, around, copies=clause.operator not in _FIRST)
-                if (number := _FIRST.get(clause.operator)) is not None:
+                number = _FIRST.get(clause.operator)
+                if number is None and self.in_team:
+                    number = self._first_of_team(clause.operator, type)
+                identifier = self._declare(token, around, copies=number is None)
+                if number is not None:
                     first = self.expressions.conversions.convert(constant(number), type, identifier)
                     self.operations.assign(self.expressions.places.of(identifier), first, identifier)
                 sign = clause.operator.replace("-", "+")
                 given_back.append(partial(self._give, token, around, sign))
         return given_back
+
+    def _first_of_team(self, operator: str, type: CType) -> int | None:
+        """What the private copy of a reduction begins with where others may have set the variable outside already."""
+        if operator in ("&&", "||"):
+            return int(operator == "&&")
+        if not isinstance(type, Integer):
+            return None
+        bits = type.type.bits - type.type.signed
+        lowest, highest = -(1 << bits) if type.type.signed else 0, (1 << bits) - 1
+        return highest if operator == "min" else lowest
 
     def _nest(self, loop: CanonicalLoop, depth: int) -> Iterator[CanonicalLoop]:
         """``loop`` and those in it, as many as ``depth`` says (OpenMP 5.2, 4.4.3)."""

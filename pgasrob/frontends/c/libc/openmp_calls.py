@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import cast
 
 from pgasrob.frontends.apis.call_steps import Steps
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, machine_of
+from pgasrob.frontends.c.libc.team_calls import size_of_team, threads_of
+from pgasrob.frontends.c.libc.thread_locks import LOCKS, give_back, take, try_to_take
+from pgasrob.frontends.c.rank_threads import ASKED, USUAL_THREADS
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import Rule
 
 calls = TABLE.calls
-LOCKS = "C.locks"
-"""What the state holds the locks under that are set, in the order of their addresses."""
 ONE_THREAD = "C.one thread"
 """Noted while the program may have asked for teams of one thread."""
 DATA_RACE = Rule(
@@ -36,6 +37,16 @@ NOT_LOCKED = Rule(
 )
 
 
+def has_teams(call: Call) -> bool:
+    """Whether there are regions whose threads are processes of their own."""
+    functions = machine_of(call).machine.world.program.unit.functions.values()
+    return any(each.own is not None for function in functions for each in function.regions)
+
+
+def _in_team(call: Call) -> bool:
+    return size_of_team(call) > 1 and not machine_of(call).machine.position.teams
+
+
 @calls(
     """
     int omp_get_num_threads(void); int omp_get_max_threads(void); int omp_get_num_procs(void);
@@ -43,12 +54,20 @@ NOT_LOCKED = Rule(
     """
 )
 def one(call: Call) -> Outcome:
+    if _in_team(call):
+        return Outcome(result=Known(size_of_team(call)))
+    if has_teams(call) and call.name != "omp_get_num_threads":
+        return Outcome(result=Known(cast(int, call.state.get(ASKED, USUAL_THREADS))))
     call.rests_on(Kind.THREADS_INDEPENDENT, f"{call.name}()")
     return Outcome(result=Known(1))
 
 
 @calls("int omp_get_thread_num(void); int omp_in_parallel(void); int omp_get_dynamic(void); int omp_get_nested(void);")
 def none(call: Call) -> Outcome:
+    if _in_team(call) and call.name in ("omp_get_thread_num", "omp_in_parallel"):
+        return Outcome(result=Known(threads_of(call).number if call.name == "omp_get_thread_num" else 1))
+    if has_teams(call):
+        return Outcome(result=VALUE)
     call.rests_on(Kind.THREADS_INDEPENDENT, f"{call.name}()")
     return Outcome(result=VALUE)
 
@@ -73,6 +92,8 @@ def nothing(call: Call) -> Outcome:
 @calls("void omp_set_num_threads(int threads);")
 def set_threads(call: Call) -> Outcome:
     asked = call.arguments[0]
+    if has_teams(call):
+        return Outcome(state={ASKED: call.known(0)})
     return Outcome(state={ONE_THREAD: None if isinstance(asked, Known) and asked.value > 1 else True})
 
 
@@ -83,8 +104,10 @@ def set_threads(call: Call) -> Outcome:
     int omp_test_nest_lock(omp_nest_lock_t *lock);
     """
 )
-def lock(call: Call) -> Outcome:
+def lock(call: Call) -> Outcome | Look:
     """One thread gets every lock that it has not set itself."""
+    if has_teams(call):
+        return _of_team(call)
     call.rests_on(Kind.THREADS_INDEPENDENT, f"{call.name}()")
     steps, at = Steps(call), call.pointer(0)
     if at is None or not isinstance(at.offset, int):
@@ -104,6 +127,14 @@ def lock(call: Call) -> Outcome:
         return steps.outcome(0)
     _note(steps, held, at, count + 1)
     return steps.outcome(count + 1) if "test" in call.name else steps.outcome()
+
+
+def _of_team(call: Call) -> Outcome | Look:
+    if "nest" in call.name:
+        call.fail("a nestable lock of threads that communicate", "use a simple lock")
+    if "test" in call.name:
+        return try_to_take(call, 1, 0)
+    return give_back(call, NOT_LOCKED) if "unset" in call.name else take(call, LOCK_TWICE)
 
 
 def _note(steps: Steps, held: tuple[Address, ...], at: Address, count: int) -> None:

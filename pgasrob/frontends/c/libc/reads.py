@@ -49,6 +49,8 @@ HANDLED: dict[str, tuple[int, ...]] = {
 UNUSED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("free", "cfree", "atexit"), (0,)), **dict.fromkeys(("signal", "nanosleep"), (1,)),
     **dict.fromkeys(("getopt", "getopt_long", "getopt_long_only"), (1, 3, 4)), "clock_nanosleep": (3,),
+    **dict.fromkeys(("pthread_create", "thrd_create"), (0, 2, 3)), **dict.fromkeys(("pthread_join", "thrd_join"), (1,)),
+    **dict.fromkeys((f"pthread_mutex_{each}" for each in ("init", "destroy", "lock", "trylock", "unlock")), (0,)),
 }  # fmt: skip
 """The arguments that are not read through: no signals arrive, and options of the program are known or refused."""
 BYTES: dict[str, dict[int, Callable[[Call], int]]] = {

@@ -1,0 +1,83 @@
+"""Which threads of a rank may call an API at all: the thread level that the program has asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.program.illegal_calls import Opened, Rule
+
+SINGLE, FUNNELED, SERIALIZED, MULTIPLE = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of the API ``name``, whose calls begin with ``calls``; those of them that any thread may make at any
+    time are ``free``. ``prefix``: of the names of the levels."""
+
+    name: str
+    calls: str
+    free: str
+    prefix: str
+    section: str
+
+    @property
+    def key(self) -> str:
+        """The key of the level in what the API remembers."""
+        return f"{self.name}.thread level"
+
+    def ask(self, steps: Steps, level: int) -> None:
+        """The program asks for a ``level``, and gets it."""
+        steps.note(self.key, (level, steps.opened()))
+
+    def granted(self, notes: Mapping[str, object]) -> tuple[int, Opened | None]:
+        """The level, and the call that has asked for it."""
+        return cast("tuple[int, Opened | None]", notes.get(self.key, (SINGLE, None)))
+
+    def shown(self, level: int) -> str:
+        return f"{self.prefix}_{('SINGLE', 'FUNNELED', 'SERIALIZED', 'MULTIPLE')[level]}"
+
+    @property
+    def off_main(self) -> Rule:
+        return Rule(
+            f"{self.name}-thread-off-main",
+            f"below {self.shown(SERIALIZED)} the main thread alone makes calls",
+            self.section,
+            f"ask for {self.shown(SERIALIZED)}, or let the main thread make the call",
+        )
+
+    @property
+    def at_once(self) -> Rule:
+        return Rule(
+            f"{self.name}-threads-at-once",
+            f"below {self.shown(MULTIPLE)} no two threads of a process are in calls at the same time",
+            self.section,
+            f"ask for {self.shown(MULTIPLE)}, or put the calls into one critical region",
+        )
+
+
+MPI = Levels(
+    "mpi", "P?MPI_", "P?MPI_(Wtime|Wtick|Initialized|Finalized|Query_thread|Is_thread_main|Get_(library_)?version)$",
+    "MPI_THREAD", "MPI-4.1, 11.6.2",
+)  # fmt: skip
+SHMEM = Levels(
+    "shmem", "p?shmem_", "p?shmem_(query_(thread|initialized|finalized)|info_get_\\w+)$", "SHMEM_THREAD",
+    "OpenSHMEM 1.5, 9.2",
+)  # fmt: skip
+
+
+def levels_of(name: str) -> Levels | None:
+    """The levels by which the function ``name`` may be called; None where every thread may always call it."""
+    found = next((each for each in (MPI, SHMEM) if re.match(each.calls, name)), None)
+    return None if found is None or re.match(found.free, name) else found
+
+
+def knows_threads(name: str) -> bool:
+    """Whether it is known what the function ``name`` does where several threads of a rank call functions of its API."""
+    return re.match("P?MPI_|p?shmemx?_|p?gaspi_", name) is not None
+
+
+__all__ = ["MPI", "MULTIPLE", "SERIALIZED", "SHMEM", "knows_threads", "levels_of"]

@@ -1,0 +1,235 @@
+"""What the compiler puts into the code of teams whose threads are processes of their own (`compiler/thread_teams.py`).
+
+Where there is no team, one thread does all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import cast
+
+from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of
+from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.rank_threads import ASKED, BASE, LATER, LEFT, USUAL_THREADS, Threads, changed, notes_of_apis
+from pgasrob.frontends.c.thread_facts import MOST_THREADS, TEAM, Change
+from pgasrob.frontends.c.values import Known, Unknown
+from pgasrob.program.commands import Await, AwaitAdd, CompareSwap, FetchAdd, Store
+from pgasrob.program.expressions import Binary, Const
+from pgasrob.program.statements import Statement
+
+calls = TABLE.calls
+FREE, SET = Const(0), Const(1)
+
+
+def threads_of(call: Call) -> Threads:
+    return machine_of(call).machine.threads
+
+
+def size_of_team(call: Call) -> int:
+    return threads_of(call).team[0]
+
+
+@calls("void __omp_fork(long threads);")
+def fork(call: Call) -> Outcome:
+    """The threads of a team begin behind this call."""
+    machine, threads = machine_of(call).machine, threads_of(call)
+    asked = call.known(0) or cast(int, call.state.get(ASKED, USUAL_THREADS))
+    if asked > MOST_THREADS:
+        call.fail(f"a team of {asked} threads", f"at most {MOST_THREADS} are supported: ask for fewer by num_threads")
+    if asked <= 1:
+        return Outcome()
+    if threads.number or size_of_team(call) > 1:
+        message = "a team within a team, or in a thread, is not supported"
+        raise Problem("PG104", message, "communicate in the outer one", call.span)
+    frame = machine.position.frame
+    inner = [each for each in frame.function.regions if each.own is not None and each.first <= frame.pc < each.last]
+    state = threads.snapshot()
+    state.frames[-1].pc += 1
+    base = frozenset(notes_of_apis(state.notes).items())
+    state.notes[BASE] = base
+    number, made, notes = threads.fork(state, range(1, asked), asked, inner[0].own)
+    return Outcome(call.do(*made), state={**notes, TEAM: (asked, number), BASE: base})
+
+
+@calls("void __omp_join(void);")
+def join(call: Call) -> Outcome:
+    """The end of the region of a team."""
+    threads, size = threads_of(call), size_of_team(call)
+    if size == 1:
+        return Outcome()
+    if threads.number:
+        return Outcome(ends=True)
+    left = threads.left_by(range(1, size), threads.team[1], call.state.get(BASE))
+    notes: dict[str, Hashable] = {**threads.meet("end", range(size)), BASE: None, TEAM: None, LEFT: left}
+    return Outcome(call.do(*threads.ended(range(1, size))), state=notes)
+
+
+@calls("void __omp_barrier(void);")
+def barrier(call: Call) -> Outcome:
+    """The first thread of the team waits for the others, and lets them go on then. They come in turns, even and odd
+    ones: nobody comes to the next before all have left this one."""
+    threads, size = threads_of(call), size_of_team(call)
+    if size == 1:
+        return Outcome()
+    phase = f"C.phase.{size}"
+    turn = 1 - cast(int, call.state.get(phase, 0))
+    go = threads.cell("barrier", size)
+    if threads.number:
+        steps = [Store(threads.cell("arrived", size, threads.number), Const(turn)), Await(go, "==", Const(turn))]
+    else:
+        arrived = (threads.cell("arrived", size, each) for each in range(1, size))
+        steps = [*(Await(each, "==", Const(turn)) for each in arrived), Store(go, Const(turn))]
+    place = machine_of(call).machine.position.state.place
+    return Outcome(call.do(*steps), state={**threads.meet(place, range(size)), phase: turn})
+
+
+@calls("void __omp_lock(void); void __omp_unlock(void);")
+def lock(call: Call) -> Outcome:
+    """A critical region, or the end of one."""
+    if not machine_of(call).machine.position.others:
+        return Outcome()
+    cell = threads_of(call).cell(*call.texts)
+    if call.name == "__omp_unlock":
+        return Outcome(call.do(Store(cell, FREE)))
+    return Outcome(call.do(AwaitAdd(call.me, cell, "==", FREE, SET)))
+
+
+@calls("int __omp_masked(long thread);")
+def masked(call: Call) -> Outcome:
+    return Outcome(result=Known(int(call.known(0) == _number(call))))
+
+
+def _number(call: Call) -> int:
+    """The number of the thread in its team."""
+    return threads_of(call).number if size_of_team(call) > 1 else 0
+
+
+# A block for one of the threads: who comes first swaps the number of how many there have been, and all notes that what
+# it changes in what APIs remember is changed when they meet again.
+
+
+@calls("int __omp_single(void);")
+def single(call: Call) -> Outcome:
+    if size_of_team(call) == 1:
+        return Outcome(result=Known(1))
+    place, _, nowait = call.texts[0].partition(" ")
+    key = f"C.single {place}"
+    before = cast(int, call.state.get(key, 0))
+    after = before + 1 if nowait else 1 - before
+    register = call.register("first")
+    swap = CompareSwap(register, call.me, threads_of(call).cell("single", place), Const(before), Const(after))
+    first = Unknown(Binary("==", register, Const(before)))
+    notes: dict[str, Hashable] = {key: after, "C.before": frozenset(notes_of_apis(call.state).items())}
+    return Outcome(call.do(swap), first, state=notes)
+
+
+@calls("void __omp_single_done(void);")
+def single_done(call: Call) -> Outcome:
+    """The thread that came first has done what is for one of them."""
+    if size_of_team(call) == 1:
+        return Outcome()
+    before = dict(cast("frozenset[tuple[str, Hashable]]", call.state["C.before"]))
+    change = changed(before, notes_of_apis(call.state))
+    threads_of(call).tell(("single", call.texts[0]), change)
+    return Outcome(state={"C.before": None, LATER: _later(call, change), "C.did": True})
+
+
+@calls("void __omp_single_end(void);")
+def single_end(call: Call) -> Outcome:
+    if size_of_team(call) == 1:
+        return Outcome()
+    if call.state.get("C.did"):
+        return Outcome(state={"C.did": None})
+    change = threads_of(call).made(("single", call.texts[0]))
+    return Outcome(state={"C.before": None, LATER: _later(call, change)})
+
+
+def _later(call: Call, change: Change) -> Hashable:
+    before = cast(Change, call.state.get(LATER, frozenset()))
+    if {key for key, _ in before} & {key for key, _ in change}:
+        raise threads_of(call).unclear({key for key, _ in before} & {key for key, _ in change})
+    return before | change or None
+
+
+# Pieces of work that one of the threads does: all know what each changes where all have come to the end of them.
+
+
+@calls("void __omp_piece(long number); void __omp_piece_done(long number);")
+def piece(call: Call) -> Outcome:
+    if size_of_team(call) == 1:
+        return Outcome()
+    if call.name == "__omp_piece":
+        return Outcome(state={"C.before": frozenset(notes_of_apis(call.state).items())})
+    before = dict(cast("frozenset[tuple[str, Hashable]]", call.state["C.before"]))
+    change, number = changed(before, notes_of_apis(call.state)), call.known(0)
+    threads_of(call).tell(("piece", call.texts[0], number), change)
+    did = cast("tuple[int, ...]", call.state.get("C.did", ()))
+    return Outcome(state={"C.before": None, LATER: _later(call, change), "C.did": (*did, number)})
+
+
+def _after_pieces(call: Call, pieces: int) -> dict[str, Hashable]:
+    did = cast("tuple[int, ...]", call.state.get("C.did", ()))
+    later = cast(Change, call.state.get(LATER, frozenset()))
+    for number in range(pieces):
+        if number not in did:
+            change = threads_of(call).made(("piece", call.texts[0], number))
+            if twice := {key for key, _ in later} & {key for key, _ in change}:
+                raise threads_of(call).unclear(twice)
+            later |= change
+    return {"C.did": None, LATER: later or None}
+
+
+# Iterations and sections
+
+
+@calls("int __omp_own(long iteration, long iterations, long chunk);")
+def own(call: Call) -> Outcome:
+    """Whether an iteration is one of this thread; without a chunk each gets as many in a row as the others, the first
+    ones one more where they do not come out even."""
+    size, thread = size_of_team(call), _number(call)
+    if size == 1:
+        return Outcome(result=Known(1))
+    iteration, total, chunk = call.arguments
+    assert isinstance(chunk, Known)
+    if chunk.value:
+        turn = Binary("%", Binary("/", call.expression(0), Const(chunk.value)), Const(size))
+        if isinstance(iteration, Known):
+            return Outcome(result=Known(int(iteration.value // chunk.value % size == thread)))
+        return Outcome(result=Unknown(Binary("==", turn, Const(thread))))
+    if not isinstance(iteration, Known) or not isinstance(total, Known):
+        hint = "write `schedule(static, 1)`, by which no number of iterations has to be known"
+        raise Problem("PG140", "it is not known here how many iterations threads share", hint, call.span)
+    each, more = divmod(total.value, size)
+    first = thread * each + min(thread, more)
+    return Outcome(result=Known(int(first <= iteration.value < first + each + (thread < more))))
+
+
+@calls("long __omp_claim(void);")
+def claim(call: Call) -> Outcome:
+    """The number of the next piece of work, from 0 on. Loops are counted in two cells in turns."""
+    (place,) = call.texts
+    if size_of_team(call) == 1:
+        steps = Steps(call)
+        return steps.outcome(steps.count(f"C.alone.{place}"))
+    register = call.register("piece")
+    cell = threads_of(call).cell("piece", place, cast(int, call.state.get(f"C.claims {place}", 0)) % 2)
+    return Outcome(call.do(FetchAdd(register, call.me, cell, Const(1))), Unknown(register))
+
+
+@calls("void __omp_claimed(long pieces);")
+def claimed(call: Call) -> Outcome:
+    """All pieces are claimed. The cell of the loop before this one is not in use any more, and of the next one."""
+    (place,) = call.texts
+    if size_of_team(call) == 1:
+        return Outcome(state={f"C.alone.{place}": None})
+    turn = cast(int, call.state.get(f"C.claims {place}", 0))
+    statements: tuple[Statement, ...] = ()
+    if turn and not threads_of(call).number:
+        statements = call.do(Store(threads_of(call).cell("piece", place, 1 - turn % 2), FREE))
+    notes = _after_pieces(call, call.known(0))
+    return Outcome(statements, state={**notes, f"C.claims {place}": turn + 1 if turn < 3 else 2})
+
+
+__all__ = ["fork", "size_of_team", "threads_of"]

@@ -1,0 +1,393 @@
+"""The threads of a rank: where they are forked and joined, and what one of them knows of the others.
+
+A thread of a rank is lowered by a machine of its own, behind that of the rank's first thread in the same pass, from the
+states that this has had at its forks. Thread ``t`` waits at its mailbox, a cell of the rank, for the number of a fork,
+executes what it is forked for, and clears the mailbox.
+
+What APIs remember of the rank (`State.notes`) each thread has for itself until threads meet, at a barrier of the team
+or at the end of its region: then all get to know what each has changed. What two have changed meanwhile is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from pgasrob.frontends.apis.interface import Call, Outcome, Way
+from pgasrob.frontends.apis.mpi import epochs
+from pgasrob.frontends.apis.mpi.requests import LIVE as REQUESTS
+from pgasrob.frontends.apis.thread_levels import MULTIPLE, SERIALIZED, knows_threads, levels_of
+from pgasrob.frontends.c.branching import Branch, Branching
+from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.pointers import Pointers
+from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.registers import Registers, registers_in
+from pgasrob.frontends.c.snapshots import Items, Place, State
+from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, TEAM, Change, Forks
+from pgasrob.frontends.c.types import LONG
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, of_registers
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.commands import Await, Command, Fence, FetchAdd, Load, Store, Wait, WaitLocal
+from pgasrob.program.expressions import Binary, Const, Expr
+from pgasrob.program.illegal_calls import Illegal, IllegalCall
+from pgasrob.program.statements import Do, Statement
+
+USUAL_THREADS = 2
+LAST, BASE, LATER = "C.forks", "C.base", "C.later"
+"""Keys in `State.notes`: the numbers of the latest forks of the other threads; what APIs remembered when the threads
+met last; what is known since then of what one of them has changed for all."""
+LEFT, ISSUED = "C.left", "C.issued"
+"""Keys in `State.notes`: the queues in which threads that stand idle may have left operations pending; those in which
+this thread has issued some since it was forked."""
+ASKED = "C.asked"
+"""Key in `State.notes` of the number of threads that the program has asked for."""
+_OWN = re.compile(r"C\.|machine\.|\w+\.(ahead|lead)\.")
+"""How the keys of notes begin that each thread has for itself: how far it is ahead of others, too."""
+
+
+def notes_of_apis(notes: Mapping[str, Hashable]) -> dict[str, Hashable]:
+    return {key: value for key, value in notes.items() if not _OWN.match(key)}
+
+
+def changed(before: Mapping[str, Hashable], after: Mapping[str, Hashable]) -> Change:
+    """What is other in ``after`` than ``before``."""
+    keys = {*before, *after}
+    return frozenset((key, after.get(key)) for key in keys if before.get(key) != after.get(key))
+
+
+def merged(key: str, base: Hashable, values: Sequence[Hashable]) -> Hashable:
+    """What an API remembers under ``key`` after several threads have made it ``values``, where it was ``base``. Raises
+    ValueError where that is another thing by which of them comes first."""
+    if len(values) == 1:
+        return values[0]
+    if len(set(values)) == 1 and isinstance(values[0], bool | epochs.Fence):
+        return values[0]
+    before = base or (frozenset() if any(isinstance(each, frozenset) for each in values) else ())
+    sets = [each or type(before)() for each in values]
+    kind = frozenset if isinstance(before, frozenset) else tuple
+    if not all(isinstance(each, kind) for each in (before, *sets)) or ".order" in key:
+        raise ValueError(key)
+    first, *rest = (frozenset(cast("frozenset[Hashable]", each)) for each in (before, *sets))
+    added = [each - first for each in rest]
+    if key == REQUESTS and sum(map(bool, added)) > 1:
+        raise ValueError(key)  # they have the same numbers
+    found = first.union(*added) - frozenset[Hashable]().union(*(first - each for each in rest))
+    return (found if kind is frozenset else tuple(sorted(found, key=repr))) or None
+
+
+class Threads:
+    """What one thread of a rank does about the others."""
+
+    def __init__(self, registers: Registers, branching: Branching, pointers: Pointers) -> None:
+        self.position = position = pointers.objects.position
+        self.world = position.world
+        self.facts = position.facts
+        self.writer = branching.writer
+        self.branching = branching
+        self.registers = registers
+        self.objects = pointers.objects
+        self.pointers = pointers
+        self.number = position.thread
+        self._items = Items()
+        self._waiting: dict[int, str] = {}
+        self._begun: dict[int, str] = {}
+
+    @property
+    def notes(self) -> dict[str, Hashable]:
+        return self.position.state.notes
+
+    @property
+    def forks(self) -> Forks:
+        return self.world.forks.setdefault(self.position.rank.number, Forks())
+
+    @property
+    def team(self) -> tuple[int, int]:
+        """The size of the team, and the number of its fork; 1 and 0 where there is none."""
+        return cast("tuple[int, int]", self.notes.get(TEAM, (1, 0)))
+
+    def cell(self, *what: int | str) -> Expr:
+        """A cell of the rank that its threads have for themselves."""
+        id = ObjectId("internal threads", what)
+        if id not in self.facts.objects:
+            contents = Contents(0)
+            contents.store(0, Known(0), LONG)
+            name = re.sub(r"\W+", "_", "_".join(map(str, what)))
+            self.objects.declare(id, name, 8, None, contents)
+        self.facts.hide(id)
+        return self.pointers.placed(Address(id, 0), 8)
+
+    # Forks
+
+    def fork(
+        self, state: State, threads: Sequence[int], size: int, own: frozenset[str] | None = None
+    ) -> tuple[int, list[Command], dict[str, Hashable]]:
+        """Have the ``threads`` go on from ``state`` in a team of that ``size``, each with objects of the frame
+        for its ``own``: the number of the fork, the commands, and the notes of this thread."""
+        if self.position.rank.is_symbol:
+            raise NumberNeeded("threads of a rank that communicate", self.position.span)
+        if not self.facts.threads.any:
+            self.facts.threads.any = True
+            self.facts.changed()
+        forks, rank = self.forks, self.position.rank.number
+        number = forks.numbers.setdefault((state.key(self._items), tuple(threads)), len(forks.numbers) + 1)
+        state.notes[TEAM] = size, number
+        forks.states[number], forks.spans[number] = state, self.position.span
+        forks.own[number] = own
+        last = dict(cast("tuple[tuple[int, int], ...]", self.notes.get(LAST, ())))
+        made: list[Command] = []
+        for thread in threads:
+            forks.threads.add(thread)
+            self.facts.threads.way(rank, thread, last.get(thread, BEGIN), number)
+            made.append(Store(self.cell("thread", thread), Const(number)))
+            last[thread] = number
+        return number, made, {LAST: tuple(sorted(last.items()))}
+
+    def snapshot(self) -> State:
+        """The state of this thread, as another one may begin with it: without what is in registers of this one."""
+        state = self.position.state.copy()
+        state.frames, state.heads = [state.frames[-1]], []
+        for frame in state.frames:
+            frame.set_at = {}
+            for slot, value in enumerate(frame.slots):
+                if registers_in(value) or of_registers(value):
+                    frame.slots[slot] = UNDEFINED
+        for key in (LAST, LATER, ALIVE, LEFT, ISSUED, "C.locks", "C.before", "C.did"):
+            state.notes.pop(key, None)
+        return state
+
+    def ended(self, threads: Sequence[int]) -> list[Command]:
+        """Wait until the ``threads`` have come to their ends."""
+        return [Await(self.cell("thread", each), "==", Const(0)) for each in threads]
+
+    def end_of_rank(self) -> list[Command]:
+        """The rank ends: its other threads, which wait for another fork where there may be one."""
+        if self.number or self.position.rank.is_symbol:
+            return []
+        if self.notes.get(ALIVE):
+            hint = "join every thread before main returns"
+            raise Problem(
+                "PG104", "main ends while other threads run, which is not supported", hint, self.position.span
+            )
+        rank, known = self.position.rank.number, self.facts.threads.ways
+        last = dict(cast("tuple[tuple[int, int], ...]", self.notes.get(LAST, ())))
+        made: list[Command] = []
+        for thread in sorted({thread for of, thread in known if of == rank}):
+            before = last.get(thread, BEGIN)
+            self.facts.threads.way(rank, thread, before, END)
+            if len(known[rank, thread].get(before, ())) > 1:
+                made.append(Store(self.cell("thread", thread), Const(END)))
+        return made
+
+    # Which calls they may make
+
+    def by_level(self, call: Call, ways: Sequence[Way]) -> Sequence[Way]:
+        """``ways`` as those of a call that is made while the rank has several threads."""
+        if not knows_threads(call.name):
+            hint = "communicate before the region or behind it"
+            raise Problem("PG104", f"`{call.name}` where a rank has several threads is not supported", hint)
+        levels = levels_of(call.name)
+        level, opened = (MULTIPLE, None) if levels is None else levels.granted(self.notes)
+        if levels is None or level == MULTIPLE:
+            return ways
+        if level < SERIALIZED:
+            if not self.number:
+                return ways
+            by = "without a thread level" if opened is None else f"with {levels.shown(level)}"
+            sentence = f"`{call.name}` in another thread than the main one, {by}"
+            found = call.do(Illegal(Const(0), IllegalCall(levels.off_main, call.span, sentence, opened)))
+            return [self._around(way, found, ()) for way in ways]
+        inside, cell = call.register("inside"), self.cell("in", levels.name)
+        sentence = f"`{call.name}` while another thread of the rank is in a call, with {levels.shown(level)}"
+        alone = Illegal(Binary("==", inside, Const(0)), IllegalCall(levels.at_once, call.span, sentence, opened))
+        enter = call.do(FetchAdd(inside, call.me, cell, Const(1)), alone)
+        leave = call.do(FetchAdd(call.register("inside"), call.me, cell, Const(-1)))
+        return [self._around(way, enter, leave) for way in ways]
+
+    def _around(self, way: Way, before: tuple[Statement, ...], after: tuple[Statement, ...]) -> Way:
+        if isinstance(way, Outcome):
+            return replace(way, statements=(*before, *way.statements), after=(*way.after, *after))
+        self.position.rests_on(Kind.THREADS_SERIALIZED, self.position.called)
+        return way
+
+    # Operations that other threads have issued
+
+    def waiting(self, statements: Sequence[Statement]) -> list[Statement]:
+        """``statements`` of a call, in which this thread has those wait that have issued operations and stand idle. A
+        wait is one for all operations of the rank, and those of each thread wait for themselves."""
+        if not self.facts.threads.any:
+            return [*statements]
+        found: list[Statement] = []
+        for each in statements:
+            found.append(each)
+            command = each.command if isinstance(each, Do) else None
+            if isinstance(command, Wait | WaitLocal | Fence):
+                found += self._waits_of_others(command)
+        return found
+
+    def _waits_of_others(self, command: Wait | WaitLocal | Fence) -> list[Statement]:
+        issued = self.facts.threads.issued.get(command.queue, set()) - {self.number}
+        left = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT, frozenset()))
+        asked = sorted(thread for thread, queue in left if queue == command.queue)
+        if self.position.others or isinstance(command, Fence):
+            if issued and (self.position.others or asked):
+                self.position.rests_on(Kind.THREADS_COMPLETE, self.position.called)
+            return []
+        last, forks = dict(cast("tuple[tuple[int, int], ...]", self.notes[LAST] if asked else ())), self.forks
+        made: list[Command] = []
+        for thread in asked:
+            before, mail = last[thread], self.cell("thread", thread)
+            number = forks.numbers.setdefault(("wait", before, command), len(forks.numbers) + 1)
+            forks.requests[number], forks.spans[number] = (before, command), self.position.span
+            self.facts.threads.way(self.position.rank.number, thread, before, number)
+            made += Store(mail, Const(number)), Await(mail, "==", Const(0))
+        if isinstance(command, Wait) and asked:
+            self.notes[LEFT] = frozenset(each for each in left if each[1] != command.queue)
+        return [Do(each, self.position.span) for each in made]
+
+    def issues(self, queue: Expr) -> None:
+        """This thread issues an operation that may be pending for a while."""
+        if self.facts.threads.any and self.number not in self.facts.threads.issued[queue]:
+            self.facts.threads.issued[queue].add(self.number)
+            self.facts.changed()
+        if self.number:
+            self.notes[ISSUED] = cast("frozenset[Expr]", self.notes.get(ISSUED, frozenset())) | {queue}
+
+    def completes(self, queue: Expr) -> None:
+        """This thread has waited for what it has issued in a queue."""
+        if self.number and ISSUED in self.notes:
+            self.notes[ISSUED] = cast("frozenset[Expr]", self.notes[ISSUED]) - {queue}
+
+    def left_by(self, threads: Sequence[int], fork: int, base: Hashable) -> Hashable:
+        """What these ``threads`` may have left pending at the end of a fork, with what earlier ones have."""
+        found = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT, frozenset()))
+        for thread in threads:
+            key = self.position.rank.number, fork, ("pending", thread), base
+            for change in self.facts.threads.changes.get(key, ()):
+                found |= {(thread, cast(Expr, queue)) for _, queue in change}
+        return found or None
+
+    # What APIs remember
+
+    def done(self) -> Change:
+        """What this thread has changed since threads met last."""
+        later = cast(Change, self.notes.get(LATER, frozenset()))
+        return changed(dict(self._base), notes_of_apis(self.notes)) - later
+
+    @property
+    def _base(self) -> Mapping[str, Hashable]:
+        return dict(cast("frozenset[tuple[str, Hashable]]", self.notes.get(BASE, frozenset())))
+
+    def tell(self, what: Hashable, change: Change) -> None:
+        """Have the other threads know a ``change`` at the place ``what``."""
+        self.facts.threads.new_changes.setdefault(self._key(what), set()).add(change)
+
+    def made(self, what: Hashable, fork: int | None = None, base: Hashable = None) -> Change:
+        """The change that another thread has made at the place ``what``; of a team that is not this one's if given."""
+        key = self._key(what) if fork is None else (self.position.rank.number, fork, what, base)
+        found = self.facts.threads.changes.get(key, set())
+        if len(found) > 1:
+            raise self.unclear({key for each in found for key, _ in each})
+        return next(iter(found), frozenset())
+
+    def _key(self, what: Hashable) -> Hashable:
+        return self.position.rank.number, self.team[1], what, self.notes.get(BASE)
+
+    def unclear(self, keys: set[str]) -> Problem:
+        """The error that what APIs remember under ``keys`` is another thing by which thread comes first."""
+        if self.position.facts_changed:
+            raise TryAgain
+        what = ", ".join(sorted(keys))
+        return Problem(
+            "PG104",
+            f"threads of a rank make calls here whose order decides what they do ({what})",
+            "let one thread make them, or give each thread a tag, a window, a context or a communicator of its own",
+            self.position.span,
+        )
+
+    def meet(self, place: Place | str, threads: Sequence[int]) -> dict[str, Hashable]:
+        """All ``threads`` come together at ``place``: what this one remembers from then on."""
+        own = self.done()
+        self.tell((place, self.number), own)
+        changes = [own, *(self.made((place, each)) for each in threads if each != self.number)]
+        return self.together([*changes, cast(Change, self.notes.get(LATER, frozenset()))])
+
+    def after_end_of(self, thread: int, fork: int, base: frozenset[tuple[str, Hashable]]) -> dict[str, Hashable]:
+        """What this thread remembers after another one has ended that began with ``base`` by a fork."""
+        own = changed(dict(base), notes_of_apis(self.notes))
+        change = self.made(("end", thread), fork, base)
+        return {**self.together([own, change], dict(base)), BASE: None, LEFT: self.left_by((thread,), fork, base)}
+
+    def together(self, changes: Sequence[Change], base: Mapping[str, Hashable] | None = None) -> dict[str, Hashable]:
+        """The notes after all ``changes`` of what APIs remembered when threads met last."""
+        new, made = dict(self._base if base is None else base), dict[str, list[Hashable]]()
+        for key, value in (each for change in changes for each in change):
+            made.setdefault(key, []).append(value)
+        for key, values in made.items():
+            try:
+                new[key] = merged(key, new.get(key), values)
+            except ValueError:
+                raise self.unclear({key}) from None
+        kept = {key: value for key, value in new.items() if value is not None}
+        before = notes_of_apis(self.notes)
+        return {**dict.fromkeys(before), **kept, BASE: frozenset(kept.items()), LATER: None}
+
+    # The way of a thread that is not the first
+
+    def begin(self) -> None:
+        """Put this thread at the beginning, where it waits for its first fork."""
+        self._wait_behind(BEGIN)
+
+    def finish(self) -> None:
+        """This thread has come to the end of what it was forked for, and waits for another fork."""
+        self.tell(("end", self.number), self.done())
+        issued = cast("frozenset[Expr]", self.notes.get(ISSUED, frozenset()))
+        self.tell(("pending", self.number), frozenset(("queue", each) for each in issued))
+        _, fork = self.team
+        self.writer.write(Do(Store(self.cell("thread", self.number), Const(0)), self.position.span))
+        self.writer.close(self._wait_behind(fork))
+
+    def _wait_behind(self, before: int) -> str:
+        """The label of where this thread waits behind fork ``before``."""
+        if before in self._waiting:
+            return self._waiting[before]
+        node = self.writer.fresh()
+        self._waiting[before] = node.label
+        ways = self.facts.threads.new_ways.get((self.position.rank.number, self.number), {})
+        found = ways.get(before, set())
+        after, mail = sorted(found - {END}), self.cell("thread", self.number)
+        if not after:
+            return node.label
+        node.span = span = self.forks.spans[after[0]]
+        if len(found) == 1:
+            node.statements.append(Do(Await(mail, "==", Const(after[0])), span))
+            node.goes_to = (self._begin_at(after[0]),)
+            return node.label
+        register = self.world.register("fork")
+        node.statements += [Do(Await(mail, "!=", Const(0)), span), Do(Load(register, mail), span)]
+        labels = [*map(self._begin_at, after), *([self.writer.fresh().label] if END in found else [])]
+        first = node.label
+        for number, label in zip(after, labels[:-1], strict=False):
+            rest = self.writer.fresh() if label is not labels[-2] else None
+            node.condition, node.span = Binary("==", register, Const(number)), span
+            node.goes_to = (label, labels[-1] if rest is None else rest.label)
+            node = rest or node
+        return first
+
+    def _begin_at(self, number: int) -> str:
+        """The label of where this thread begins what fork ``number`` is for."""
+        if number in self.forks.requests:
+            before, command = self.forks.requests[number]
+            node, span = self.writer.fresh(), self.forks.spans[number]
+            mail = self.cell("thread", self.number)
+            node.statements += [Do(command, span), Do(Store(mail, Const(0)), span)]
+            node.goes_to = (self._wait_behind(before),)
+            return node.label
+        if number not in self._begun:
+            self._begun[number] = self.writer.fresh().label
+            state = self.forks.states[number].copy()
+            state.frames[-1].thread, state.frames[-1].own = self.number, self.forks.own[number]
+            self.branching.pending.append(Branch(self._begun[number], state))
+        return self._begun[number]

@@ -1,0 +1,67 @@
+"""Which threads may make calls, by the thread level."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.frontends.apis.thread_levels import MPI, SHMEM, knows_threads, levels_of
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program.illegal_calls import Illegal, IllegalCall
+from pgasrob.program.statements import Do, statements_in
+
+HYBRID = """#include <mpi.h>
+int main(int c, char **v) {{ int p, me, x = 0; {init}(&c, &v{level});
+MPI_Comm_rank(MPI_COMM_WORLD, &me);
+#pragma omp parallel num_threads(2)
+{{
+#pragma omp {where}
+MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}}
+MPI_Finalize(); return 0; }}
+"""
+
+
+def illegal(text: str) -> list[tuple[IllegalCall, int]]:
+    """The calls that are not allowed, with the thread that makes each."""
+    program = parse_c(text).program(2)
+    return [
+        (each.command.fact, process.thread)
+        for process in program.processes
+        for each in statements_in(process.body)
+        if isinstance(each, Do) and isinstance(each.command, Illegal)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("init", "level", "where", "rule", "who"),
+    [
+        ("MPI_Init", "", "masked filter(1)", MPI.off_main, {1}),
+        ("MPI_Init_thread", "FUNNELED", "masked filter(1)", MPI.off_main, {1}),
+        ("MPI_Init_thread", "FUNNELED", "master", None, set()),
+        ("MPI_Init_thread", "SERIALIZED", "single", MPI.at_once, {0, 1}),
+        ("MPI_Init_thread", "MULTIPLE", "single", None, set()),
+    ],
+)
+def test_levels_of_mpi(init: str, level: str, where: str, rule: object, who: set[int]) -> None:
+    argument = f", MPI_THREAD_{level}, &p" if level else ""
+    found = illegal(HYBRID.format(init=init, level=argument, where=where))
+    assert {each.rule for each, _ in found} == ({rule} if rule else set())
+    assert {thread for _, thread in found} == who
+    assert all(each.sentence.startswith("`MPI_Bcast`") and each.rule.remedy for each, _ in found)
+
+
+def test_levels_of_openshmem() -> None:
+    text = """#include <shmem.h>
+#include <pthread.h>
+long x;
+static void *work(void *a) { shmem_long_p(&x, 1, 0); return 0; }
+int main(void) { pthread_t t; INIT; pthread_create(&t, 0, work, 0); pthread_join(t, 0); shmem_finalize(); return 0; }
+"""
+    assert [each.rule for each, _ in illegal(text.replace("INIT", "shmem_init()"))] == [SHMEM.off_main] * 2
+    assert not illegal(text.replace("INIT", "int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p)"))
+
+
+def test_which_calls_have_levels() -> None:
+    assert levels_of("MPI_Put") is MPI and levels_of("PMPI_Comm_rank") is MPI and levels_of("MPI_Wtime") is None
+    assert levels_of("pshmem_quiet") is SHMEM and levels_of("shmem_query_thread") is None
+    assert levels_of("gaspi_write") is None and knows_threads("gaspi_write") and not knows_threads("ARMCI_Put")

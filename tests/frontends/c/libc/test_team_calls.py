@@ -1,0 +1,113 @@
+"""How the threads of a rank wait for each other, and the numbers of threads."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program.illegal_calls import Illegal
+from pgasrob.program.statements import Do, statements_in
+from tests.frontends.apis.lowering import threads
+
+PROGRAM = """#include <shmem.h>
+#include <omp.h>
+#include <pthread.h>
+#include <threads.h>
+long x, y; omp_lock_t l; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; mtx_t c; pthread_barrier_t b;
+static void *work(void *p) {{ {work} return 0; }}
+static int work11(void *p) {{ {work} return 0; }}
+int main(void) {{ int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p); int me = shmem_my_pe();
+{body}
+shmem_finalize(); return 0; }}
+"""
+CREATE = "pthread_t t; pthread_create(&t, 0, work, 0); {} pthread_join(t, 0);"
+
+
+def lowered(body: str, work: str = "") -> dict[tuple[int, int], list[str]]:
+    return threads(PROGRAM.format(body=body, work=work))
+
+
+def test_barriers_of_a_team_come_in_turns() -> None:
+    region = "#pragma omp parallel num_threads(3)\n{ shmem_quiet();\n#pragma omp barrier\n#pragma omp barrier\n}\n"
+    found = lowered(region + region)
+    signs = [line for line in found[0, 0] if "arrived" in line or "barrier_3" in line]
+    assert signs[:6] == [
+        "await(mem[arrived_3_1] == 1);", "await(mem[arrived_3_2] == 1);", "mem[barrier_3] <- 1;",
+        "await(mem[arrived_3_1] == 0);", "await(mem[arrived_3_2] == 0);", "mem[barrier_3] <- 0;",
+    ]  # fmt: skip
+    assert signs[6:] == signs[:6]
+    assert [line for line in found[0, 2] if "arrived" in line or "barrier_3" in line][:4] == [
+        "mem[arrived_3_2] <- 1;", "await(mem[barrier_3] == 1);", "mem[arrived_3_2] <- 0;",
+        "await(mem[barrier_3] == 0);",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lock", "unlock", "cell"),
+    [
+        ("omp_set_lock(&l);", "omp_unset_lock(&l);", "lock_l_global_l_0"),
+        ("pthread_mutex_lock(&m);", "pthread_mutex_unlock(&m);", "lock_m_global_m_0"),
+        ("mtx_lock(&c);", "mtx_unlock(&c);", "lock_c_global_c_0"),
+    ],
+)
+def test_locks(lock: str, unlock: str, cell: str) -> None:
+    body = f"#pragma omp parallel num_threads(2)\n{{ {lock} shmem_quiet(); {unlock} }}"
+    found = lowered(body)
+    own = [line for line in found[0, 1] if cell in line]
+    assert own == [f"await_add(0, mem[{cell}] == 0, 1);", f"mem[{cell}] <- 0;"]
+    twice = facts(body.replace(unlock, lock))
+    assert len(twice) == 1 and "it waits for itself" in twice[0]
+    assert "has not set" in facts(body.replace(lock, ""))[0]
+
+
+def facts(body: str) -> list[str]:
+    program = parse_c(PROGRAM.format(body=body, work="")).program(2)
+    commands = (
+        each.command for process in program.processes for each in statements_in(process.body) if isinstance(each, Do)
+    )
+    return sorted({each.fact.sentence for each in commands if isinstance(each, Illegal)})
+
+
+@pytest.mark.parametrize("take", ["omp_test_lock(&l)", "!pthread_mutex_trylock(&m)", "mtx_trylock(&c) == thrd_success"])
+def test_a_lock_that_is_only_tried(take: str) -> None:
+    found = lowered(f"#pragma omp parallel num_threads(2)\nif ({take}) shmem_long_p(&x, 1, 1 - me);")
+    assert [line for line in found[0, 1] if "compare_swap" in line]
+    assert [line for line in found[0, 1] if line.startswith("if")]
+
+
+def test_numbers_of_threads() -> None:
+    body = """y = 100 * omp_get_num_threads() + 10 * omp_get_max_threads() + omp_in_parallel();
+omp_set_num_threads(3);
+#pragma omp parallel
+shmem_long_p(&x, 100 * omp_get_num_threads() + 10 * omp_get_thread_num() + omp_in_parallel(), 1 - me);
+"""
+    found = lowered(body)
+    assert {process for process in found if process[0] == 0} == {(0, 0), (0, 1), (0, 2)}
+    assert "update(set, 321, 1, x, 0) as plain;" in found[0, 2]
+
+
+def test_threads_of_c11_and_barriers_of_posix() -> None:
+    found = lowered("thrd_t t; thrd_create(&t, work11, 0); thrd_join(t, 0);", "shmem_quiet();")
+    assert "await(mem[thread_1] == 0);" in found[0, 0]
+    body = "pthread_barrier_init(&b, 0, 2); " + CREATE.format("pthread_barrier_wait(&b);")
+    found = lowered(body, "pthread_barrier_wait(&b);")
+    for thread in range(2):
+        assert [line for line in found[0, thread] if line.startswith("came <- fetch_add(0, came_")]
+        assert [line for line in found[0, thread] if line.startswith("await(mem[sign_")]
+
+
+@pytest.mark.parametrize(
+    ("body", "work", "message"),
+    [
+        (CREATE.format("pthread_join(t, 0);"), "", "has been joined already"),
+        ("pthread_t t; pthread_create(&t, 0, (void *(*)(void *))me, 0);", "", "whose function is not known here"),
+        (CREATE.format(""), "pthread_t u; pthread_create(&u, 0, work, 0);", "a thread that another one creates"),
+        ("pthread_barrier_wait(&b);", "", "has not been initialised"),
+        ("pthread_exit(0);", "", "in the main thread"),
+    ],
+)
+def test_what_is_refused(body: str, work: str, message: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_c(PROGRAM.format(body=body, work=work)).program(2)
+    assert message in caught.value.diagnostics[0].message and caught.value.diagnostics[0].hint
