@@ -81,20 +81,6 @@ def _native() -> bool:
     return there
 
 
-MANY_PASS = (
-    "the `traces` engine knows threads where one of each rank alone passes barriers, with nothing else to do there"
-)
-
-
-def _known_to_traces(instance: Instance) -> None:
-    from pgasrob.diagnostics import Diagnostic, SourceError
-    from pgasrob.robustness.engine import knows_traces
-
-    if not knows_traces(instance):
-        hint = "take another engine, as the default one does"
-        raise SourceError([Diagnostic("PG038", MANY_PASS, instance.program.source.file, hint=hint)])
-
-
 def attack_search(
     instance: Instance,
     reductions: Collection[str],
@@ -134,10 +120,10 @@ def trace_search(
     """The `traces` engine on ``part`` of the exploration, the whole when None. ``sources`` are as for
     :func:`attack_search`; beyond ``longest`` events the kernel takes a run to have no end (None: its own bound; the
     reference has a lower one)."""
-    from pgasrob.robustness.engine import WHOLE
+    from pgasrob.robustness.engine import WHOLE, refuse_unknown_to_traces
 
     part = part or WHOLE
-    _known_to_traces(instance)
+    refuse_unknown_to_traces(instance)
     if _native():
         from pgasrob.robustness.native_traces import MOST_EVENTS, NativeTraceSearch
 
@@ -163,10 +149,11 @@ def race_search(instance: Instance, strict: bool, memory: int | None, threads: i
 
 def race_trace_search(instance: Instance, strict: bool, memory: int | None) -> RaceSearch:
     """The search for races trace by trace."""
-    _known_to_traces(instance)
+    from pgasrob.robustness.engine import longest_run, refuse_unknown_to_traces
+
+    refuse_unknown_to_traces(instance)
     if _native():
         from pgasrob.races.native_races import NativeTracesRaceSearch
-        from pgasrob.robustness.engine import longest_run
 
         return NativeTracesRaceSearch(instance, strict, memory, longest=longest_run(instance))
     from pgasrob.reference.race_traces import TracesRaceSearch

@@ -196,7 +196,8 @@ class _Fixpoint:
 
     def region(self, place: Place) -> _Region | None:
         """The cells that a place may be; None when it is none."""
-        here = range(self.rank, self.rank + 1)
+        home = self.instance.home[self.rank]
+        here = range(home, home + 1)
         found = here if place.rank is None else self.within(place.rank, self.instance.nodes)
         addresses = self.within(place.address, self.instance.size)
         if not found or not addresses:

@@ -87,7 +87,9 @@ def named(pairs: Iterable[Overtaken], instance: Instance) -> tuple[Pair, ...]:
         return tuple(instance.cell_name(cell) for cell in members(bits))
 
     found = {
-        Pair(each.rank, each.store.span.line, cells(each.stored), each.load.span.line, cells(each.loaded)): None
+        Pair(
+            instance.home[each.rank], each.store.span.line, cells(each.stored), each.load.span.line, cells(each.loaded)
+        ): None
         for each in pairs
     }
     return tuple(sorted(found, key=lambda pair: (pair.store, pair.load, pair.rank)))
@@ -113,7 +115,7 @@ class StoreBuffers(NamedTuple):
 def store_buffers(instance: Instance) -> StoreBuffers:
     """The pairs of stores and loads of ``instance`` for which store buffers may matter."""
     found = StoreBuffers((), {}, {})
-    for rank in range(instance.nodes):
+    for rank in range(instance.processes):
         pairs, shared, late = _of_rank(instance, rank)
         found = StoreBuffers((*found.pairs, *pairs), found.shared | shared, found.late | late)
     return found
@@ -165,8 +167,20 @@ def _statically(instance: Instance, rank: int, state: int, transition: Transitio
     buffer only if it does so for all of them."""
     named = ranges(instance).named(rank, state, transition)
     place = core.at_issue(transition.form)
-    own = place is None or place.cell.rank is None or rank in named.rank
+    if (
+        place is not None
+        and instance.thread(rank) is not None
+        and _is_between_threads(instance, rank, state, transition)
+    ):
+        return Buffering.EMPTY
+    own = place is None or place.cell.rank is None or instance.home[rank] in named.rank
     return buffering(transition.command, transition.form, own)
+
+
+def _is_between_threads(instance: Instance, rank: int, state: int, transition: Transition) -> bool:
+    """Whether an access is to a cell within a library of threads, which goes there by locked instructions."""
+    cells, own = ranges(instance).made(rank, state, transition).at_issue.cells, instance.program.own
+    return bool(cells) and not any(instance.index(cell) in own for cell in members(cells))
 
 
 def _buffered(instance: Instance, rank: int, numbers: dict[tuple[int, int], int], kept: list[bool]) -> list[int]:

@@ -45,7 +45,7 @@ def hardware_to_json(hardware: library.Hardware) -> list[HardwareDifference]:
     return [
         {
             "difference": each.difference.value,
-            "message": _store_buffer(each.overtaken)
+            "message": _store_buffer(each.overtaken, not hardware.threads)
             if each.difference is Difference.STORE_BUFFER
             else _message(each.difference, hardware.library),
             "places": list(each.lines),
@@ -54,9 +54,10 @@ def hardware_to_json(hardware: library.Hardware) -> list[HardwareDifference]:
     ]
 
 
-def _store_buffer(overtaken: Sequence[Pair]) -> str:
-    named = pairs(pairs_to_json(overtaken), 1)
-    return f"the CPU's store buffer: {named}; others access both: an mfence is needed on x86 (--cpu tso decides)"
+def _store_buffer(overtaken: Sequence[Pair], decided: bool) -> str:
+    """``decided``: it can be asked whether it matters."""
+    named, option = pairs(pairs_to_json(overtaken), 1), " (--cpu tso decides)" * decided
+    return f"the CPU's store buffer: {named}; others access both: an mfence is needed on x86{option}"
 
 
 def _message(difference: Difference, of_library: bool) -> str:

@@ -346,6 +346,7 @@ class Check:
             # One block is for all ranks but some that are named; a C program is made for a number of nodes.
             one_block=robust
             and program.source.shows_commands
+            and not program.has_threads
             and any(process.ranks is None for process in program.processes),
             alike=self.placed.alike,
             count_note=program.count_note,
@@ -474,4 +475,4 @@ def hardware_of(instance: Instance) -> Hardware | None:
     from pgasrob.analysis.hardware import occasions
 
     found = occasions(instance) if instance.communicates else None
-    return None if found is None else Hardware(found, not instance.program.source.shows_commands)
+    return None if found is None else Hardware(found, not instance.program.source.shows_commands, instance.has_threads)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program import core
 from pgasrob.program.illegal_calls import Claim
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="Traced")
 
+MANY_PASS = (
+    "the `traces` engine knows threads where one of each rank alone passes barriers, with nothing else to do there"
+)
 PIECE = 256
 """States that a search of states looks at before it lets its caller look around."""
 SEARCHING, PASSING = "in the {} engine", "in the search of SC runs"
@@ -258,6 +262,13 @@ def knows_traces(instance: Instance) -> bool:
     ]
     passing = instance.by_rank([[bool(own)] for own in before])
     return all(len(out) == 1 for own in before for out in own) and all(sum(own) <= 1 for own in passing)
+
+
+def refuse_unknown_to_traces(instance: Instance) -> None:
+    """Raises :class:`SourceError` where it cannot be followed trace by trace."""
+    if not knows_traces(instance):
+        hint = "take another engine, as the default one does"
+        raise SourceError([Diagnostic("PG038", MANY_PASS, instance.program.source.file, hint=hint)])
 
 
 def longest_run(instance: Instance) -> int:

@@ -134,10 +134,11 @@ class OnTso:
 @dataclass(frozen=True, slots=True)
 class Hardware:
     """By what a robust program may not be so on the hardware: the ``occasions`` that its text gives. ``library``: it
-    communicates through one, which takes care of some of them."""
+    communicates through one, which takes care of some of them. ``threads``: its ranks have several."""
 
     occasions: tuple[Occasion, ...]
     library: bool = False
+    threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,24 @@ def test_others_have_to_write_what_is_loaded_and_to_access_what_is_stored() -> N
     assert pairs(f"{own} process {{ r <- fetch(0, x); r <- swap(0, y, 1); }}") == [(0, 1, 2)]
 
 
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [
+        ("r <- 1;", [(0, 1, 3), (0, 5, 7)]),
+        ("mem[l] <- 1;", []),
+        ("await(mem[l] == 0);", []),
+        ("r <- mem[z];", [(0, 1, 3), (0, 5, 7)]),
+    ],
+)
+def test_threads_of_a_rank(between: str, found: list[tuple[int, int, int]]) -> None:
+    """A thread is somebody else, and goes to cells within a library of threads by locked instructions."""
+    threads = (
+        f"memory l made_up; process 0 {{ mem[x] <- 1;\n{between}\nr <- mem[y]; }}\n"
+        f"process 0 thread 1 {{\nmem[y] <- 1;\n{between}\nr <- mem[x]; }}"
+    )
+    assert pairs(threads, 1) == found
+
+
 def test_a_cell_of_an_array_may_be_another_one() -> None:
     others = "process { r <- swap(0, a, 1); r <- swap(0, a + 1, 1); }"
     own = "process 0 { r <- fetch(1, x); mem[a] <- 1;\nr <- mem[%s]; } process 2 { r <- swap(1, x, 1); }"

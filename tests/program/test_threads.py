@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.export.promela import Unsupported, to_promela
 from pgasrob.program.instance import block_of
@@ -70,6 +71,13 @@ def test_what_is_wrong_with_threads(text: str, code: str, message: str) -> None:
     with pytest.raises(SourceError) as error:
         parse(text).instantiate()
     assert error.value.diagnostics[0].code == code and message in str(error.value)
+
+
+def test_nobody_is_sent_where_threads_are_refused() -> None:
+    verdict = check(
+        parse("memory x; register r; process { barrier; } process thread 1 { mem[x] <- 1; r <- mem[x]; }"), 2
+    )
+    assert verdict.verdict == "robust" and not verdict.one_block
 
 
 def test_what_does_not_know_threads_says_so() -> None:
