@@ -6,6 +6,8 @@ from collections import Counter
 
 import pytest
 
+import pgasrob
+from pgasrob.frontends.lower import parse_c
 from tests.frontends.bytes_c import SIZE, Access, Memory, Programs, compare
 from tests.support import examples
 
@@ -36,3 +38,32 @@ def test_accesses_meet_in_a_common_byte() -> None:
     memory = Memory()
     memory.write(1, "own", SIZE - 2, b"ab")
     assert memory.read(1, "own", SIZE - 3, 3) == bytes([122, 97, 98]) and len(memory.accesses) == 2
+
+
+MOVED = """#include <shmem.h>
+#include <assert.h>
+#include <string.h>
+static char to[2000], of[2000];
+static int flag;
+int main(void) {
+  shmem_init(); int me = shmem_my_pe();
+  memset(of, 7, 2000);
+  if (me == 0) {
+    shmem_putmem(to, of, 2000, 1);
+    FENCE
+    shmem_int_p(&flag, 1, 1);
+  } else {
+    shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    assert(to[999] == 7);
+  }
+  shmem_finalize(); return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("fence", "verdict"), [("shmem_fence();", "robust"), ("", "not robust")])
+def test_what_is_only_moved_has_few_cells(fence: str, verdict: str) -> None:
+    """One that is looked at, and on two ranks two for the bytes before and two for those behind."""
+    program = parse_c(MOVED.replace("FENCE", fence))
+    assert pgasrob.check(program, 2).verdict == verdict
+    assert len(program.instantiate(2).program.memory) == 2 * (2 + 1 + 2) + 1

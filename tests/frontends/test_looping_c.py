@@ -28,8 +28,8 @@ def found(text: str, bounds: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(merge_points, "FEW_VALUES", bounds[1])
     learned: list[Facts] = []
 
-    def noted(keeps_loops: bool = True, folding: Folding = 0) -> Facts:
-        learned.append(Facts(keeps_loops, folding))
+    def noted(keeps_loops: bool = True, folding: Folding = 0, units: int = 2) -> Facts:
+        learned.append(Facts(keeps_loops, folding, units))
         return learned[-1]
 
     monkeypatch.setattr(driver, "Facts", noted)

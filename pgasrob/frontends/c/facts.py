@@ -14,7 +14,7 @@ from pgasrob.frontends.c.moved import Folding, Moved
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.pieces import Pieces
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.frontends.c.scalars_named import Accesses
+from pgasrob.frontends.c.scalars_named import Accesses, CellSet
 from pgasrob.frontends.c.symbolic import Extent, NumberNeeded
 from pgasrob.frontends.c.thread_facts import ThreadFacts
 from pgasrob.frontends.c.together import COUNTED, LATEST
@@ -95,31 +95,18 @@ class ObjectFacts:
     def in_cells(self) -> bool:
         return self.dense or bool(self.shared or self.filler)
 
+    def is_only_moved(self, offset: int) -> bool:
+        """Whether no load or store, and no call that needs it whole, has the cell at ``offset``."""
+        if self.pieces is None:
+            return offset in self.filler
+        return offset not in self.pieces.named and offset not in self.pieces.whole
+
     def overlapping(self, pieces: dict[int, int], start: int, end: int) -> dict[int, int]:
         """Those of ``pieces``, which are `shared` or `filler`, of which a byte lies from ``start`` to ``end``."""
         if end - start < len(pieces):
             begins = (self.covered.get(place) for place in range(start, end))
             return {offset: pieces[offset] for offset in begins if offset in pieces}
         return {offset: size for offset, size in pieces.items() if offset < end and offset + size > start}
-
-
-class CellSet:
-    """Scalars of objects, by their offsets; None stands for any offset."""
-
-    def __init__(self) -> None:
-        self.offsets: dict[ObjectId, set[int | None]] = {}
-
-    def add(self, id: ObjectId, offset: int | None) -> bool:
-        """Whether that is new."""
-        known = self.offsets.setdefault(id, set())
-        if offset in known or None in known:
-            return False
-        known.add(offset)
-        return True
-
-    def has(self, id: ObjectId, offset: int | None) -> bool:
-        known = self.offsets.get(id)
-        return known is not None and (offset is None or offset in known or None in known)
 
 
 class Facts:

@@ -160,14 +160,11 @@ class Memory:
         """The commands that load the scalar at ``address`` into ``register``, where that is no cell of its own; none
         where it is."""
         facts = self.facts.objects.get(address.object)
-        if facts is None or not self._lies_in_others(facts, address, size_of(type)):
+        if facts is None:
             return ()
-        return self.views.reading(register, address, type)
-
-    def _lies_in_others(self, facts: ObjectFacts, address: Address, size: int) -> bool:
-        if facts.pieces is not None or not isinstance(address.offset, int):
-            return facts.pieces is not None
-        return facts.shared.get(facts.covered.get(address.offset, -1), 0) > size
+        begin = facts.covered.get(address.offset, -1) if isinstance(address.offset, int) else -1
+        in_others = facts.pieces is not None or facts.shared.get(begin, 0) > size_of(type)
+        return self.views.reading(register, address, type) if in_others else ()
 
     def _unknown_part(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``, where parts of unknown values lie, or unknown bytes."""
@@ -323,9 +320,10 @@ class Memory:
         if facts.pieces is not None and not facts.dense:
             self.facts.learn(facts.pieces.cut(start) | facts.pieces.cut(end))
         for offset, size in self.pointers.pieces(address, bytes).items():
-            if size not in NUMBERS and byte != ANYTHING and facts.pieces is not None:
+            within = start <= offset and offset + size <= end
+            if within and byte != ANYTHING and facts.is_only_moved(offset):
                 self._set_run(Address(address.object, offset, address.owner), size, number_of(byte.to_bytes() * size))
-            elif offset < start or offset + size > end:
+            elif not within:
                 for place in range(max(start, offset), min(end, offset + size)):
                     self._fill_scalar(Address(address.object, place, address.owner), byte, CHAR)
             else:
@@ -342,10 +340,11 @@ class Memory:
         self.store(address, value, type)
 
     def _set_run(self, address: Address, size: int, value: Expr | int) -> None:
-        """The run of ``size`` bytes at ``address``, a piece that is only moved, gets the number of its contents."""
+        """The piece of ``size`` bytes at ``address``, which is only moved, gets the number of its contents."""
         assert isinstance(address.offset, int)
         self.unset.initialise(address, size)
-        self.facts.unsettle(address.object, address.offset)
+        if isinstance(value, Expr):
+            self.facts.unsettle(address.object, address.offset)
         cell, owner = self.pointers.placed(address, size), self.position.whose(address)
         self.issuer.issue_store(commands.Store(cell, Const(value) if isinstance(value, int) else value, owner))
 

@@ -95,6 +95,10 @@ class Pieces:
         """The scalars from ``start`` to ``end`` that calls access at once, and their sizes."""
         return [(begin, size) for begin, size in self.whole.items() if start <= begin and begin + size <= end]
 
+    def is_in_run(self, begin: int) -> bool:
+        """Whether the piece that begins there is one of the parts that stand for a run, and not the first."""
+        return begin not in self.borders and begin not in self.named and begin not in self.whole
+
     def torn(self, begin: int, size: int, offset: int) -> Problem:
         """The error that an access of ``size`` bytes at ``offset`` has a part of the scalar at ``begin``."""
         return Problem(

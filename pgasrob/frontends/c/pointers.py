@@ -281,10 +281,12 @@ class Pointers:
                 self.facts.learn(others.keep_whole(begin - here.offset + there.offset, size))
 
     def _borders(self, address: Address, bytes: int) -> set[int]:
-        """Where pieces begin among ``bytes`` bytes from ``address`` on."""
-        start = address.offset
+        """Where pieces begin among ``bytes`` bytes from ``address`` on, but the parts of a run, which the other end has
+        by itself."""
+        start, pieces = address.offset, self.facts.objects[address.object].pieces
         assert isinstance(start, int)
-        return {begin - start for begin in self.pieces(address, bytes) if start < begin < start + bytes}
+        found = (begin for begin in self.pieces(address, bytes) if start < begin < start + bytes)
+        return {begin - start for begin in found if pieces is None or not pieces.is_in_run(begin)}
 
     def pieces(self, address: Address, bytes: int) -> dict[int, int]:
         """The scalars that lie in cells among ``bytes`` bytes from ``address``, which is known: offset -> size."""

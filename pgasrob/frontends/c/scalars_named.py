@@ -1,4 +1,4 @@
-"""Which scalars of an object loads and stores have named, and as what."""
+"""Which scalars of an object loads and stores have named, and as what; sets of scalars."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import CType, Floating, Integer
+from pgasrob.frontends.c.values import ObjectId
 
 
 @dataclass(slots=True)
@@ -104,3 +105,22 @@ class Accesses:
         if len(found.row) < length // found.size:
             found.row.extend(bytes(length // found.size - len(found.row)))
         return found.row
+
+
+class CellSet:
+    """Scalars of objects, by their offsets; None stands for any offset."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[ObjectId, set[int | None]] = {}
+
+    def add(self, id: ObjectId, offset: int | None) -> bool:
+        """Whether that is new."""
+        known = self.offsets.setdefault(id, set())
+        if offset in known or None in known:
+            return False
+        known.add(offset)
+        return True
+
+    def has(self, id: ObjectId, offset: int | None) -> bool:
+        known = self.offsets.get(id)
+        return known is not None and (offset is None or offset in known or None in known)

@@ -17,6 +17,8 @@ MOST_ELEMENTS = 4096
 """Of one transfer."""
 LONG_TRANSFER = 256
 """Elements of a transfer, beyond which it is a loop over them."""
+MOST_BETWEEN = 16
+"""Cells of a transfer in which no scalar is known, beyond which it is in pieces: as many as are needed."""
 Pairs = list[tuple[Expr, Expr]]
 
 
@@ -151,7 +153,10 @@ class Transferred:
                 scalars[place], end = size, place + size
             elif place + size > end:
                 return self._of_pieces(first, second, bytes)
-        self._check_length(len(scalars) + (bytes - sum(scalars.values())) // granule)
+        between = (bytes - sum(scalars.values())) // granule
+        if between > MOST_BETWEEN:
+            return [] if facts.look_again(first.object, second.object) else self._of_pieces(first, second, bytes)
+        self._check_length(len(scalars) + between)
         pairs, place = [], 0
         while place < bytes:
             size = scalars.get(place) or granule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.api import check
-from pgasrob.frontends.c import calls
+from pgasrob.frontends.c import transferred
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.commands import Put, Read, Write
 from pgasrob.render.lines import plain
@@ -102,7 +102,7 @@ CASES: dict[str, tuple[str, str, bool]] = {
 def test_they_mean_what_short_ones_do(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, expected, is_loop = CASES[case]
     short = check(parse_c(text), 2, effect=False)
-    monkeypatch.setattr(calls, "LONG_TRANSFER", 7)
+    monkeypatch.setattr(transferred, "LONG_TRANSFER", 7)
     program = parse_c(text)
     made = [
         each for each in program.instantiate(2).automata[0].transitions if isinstance(each.command, Put | Read | Write)

@@ -148,8 +148,8 @@ def test_a_list_that_grows_is_written_out(monkeypatch: pytest.MonkeyPatch) -> No
         for (; list; list = list->next) shmem_int_p(&a[list->value], 1, 1 - me);"""
     learned: list[Facts] = []
 
-    def noted(keeps_loops: bool = True, folding: Folding = 0) -> Facts:
-        learned.append(Facts(keeps_loops, folding))
+    def noted(keeps_loops: bool = True, folding: Folding = 0, units: int = 2) -> Facts:
+        learned.append(Facts(keeps_loops, folding, units))
         return learned[-1]
 
     monkeypatch.setattr(driver, "Facts", noted)
