@@ -8,7 +8,7 @@ import pytest
 
 from pgasrob import Limits, SourceError, check
 from pgasrob.frontends.c import driver, merge_points
-from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.facts import Facts, KeepsLoops
 from pgasrob.frontends.c.moved import Folding
 from pgasrob.frontends.lower import parse_c
 from tests.frontends.looping_c import drawn
@@ -28,7 +28,7 @@ def found(text: str, bounds: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(merge_points, "FEW_VALUES", bounds[1])
     learned: list[Facts] = []
 
-    def noted(keeps_loops: bool = True, folding: Folding = 0, units: int = 2) -> Facts:
+    def noted(keeps_loops: KeepsLoops, folding: Folding, units: int) -> Facts:
         learned.append(Facts(keeps_loops, folding, units))
         return learned[-1]
 

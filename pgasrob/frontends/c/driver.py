@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from pgasrob.frontends.c import merge_points
 from pgasrob.frontends.c.arrivals import into_registers
 from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.calls import MachineCall
@@ -26,9 +26,11 @@ from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.files import name_of
 from pgasrob.program.program import Program
-from pgasrob.program.statements import Line
+from pgasrob.program.statements import FlowGraph, Line
 
 MOST_PASSES = 300
+SHORTER = 6
+"""By how much shorter than long code it is where loops are kept soon."""
 Marks = Literal["none", "calls", "outside"]
 """What calls are marked with (:class:`~pgasrob.program.commands.Mark`)."""
 
@@ -51,7 +53,8 @@ def lower(
     """
     first: tuple[Program, dict[int, Followed]] | Problem | None = None
     for folding in FOLDING:
-        facts, ways = Facts(folding=folding, units=nodes or MAX_CELLS), dict[int, Followed]()
+        facts = Facts("late" if nodes is None else "soon", folding, nodes or MAX_CELLS)
+        ways = dict[int, Followed]()
         noted = None if followed is None else ways
         marked, outside = marks == "calls", marks == "outside"
         world = partial(
@@ -77,19 +80,36 @@ def lower(
 
 def _with_loops(world: Callable[..., World], facts: Facts) -> tuple[Program, Facts]:
     """The program of a ``world`` with ``facts``, in which long loops are kept if possible, and what has been found out.
-    Raises :class:`Problem`."""
-    unrolled = Facts(keeps_loops=False, folding=facts.moved.folding, units=facts.units)
-    try:
-        program = _lowered(world(facts=facts))
-    except Problem:
-        if not facts.loops_kept:
-            raise
-        # Something may be known of each iteration that is not known of all of them.
-        return _lowered(world(facts=unrolled)), unrolled
-    if facts.loops_kept and program.gaps:
-        with suppress(Problem):
-            return _lowered(world(facts=unrolled)), unrolled
-    return program, facts
+    Raises :class:`Problem`.
+
+    Loops that are not very long are kept only where little code is left: what is computed in many registers makes more
+    states than the iterations that are written out.
+    """
+    with_gaps: tuple[Program, Facts] | None = None
+    while True:
+        try:
+            program = _lowered(world(facts=facts))
+        except Problem:
+            if not facts.loops_kept:
+                if with_gaps is not None:
+                    return with_gaps
+                raise
+            # Something may be known of each iteration that is not known of all of them.
+        else:
+            if not facts.loops_kept or (not program.gaps and (facts.keeps_loops == "late" or _is_short(program))):
+                return program, facts
+            if facts.keeps_loops == "late":
+                with_gaps = program, facts
+        facts = Facts("late" if facts.keeps_loops == "soon" else "never", facts.moved.folding, facts.units)
+
+
+def _is_short(program: Program) -> bool:
+    """Whether there is little code for each rank."""
+    most = merge_points.LONG_CODE // SHORTER
+    return all(
+        isinstance(each.body, FlowGraph) and sum(len(piece.statements) for piece in each.body.pieces) <= most
+        for each in program.processes
+    )
 
 
 def _lowered(world: World) -> Program:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
+from typing import Literal
 
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
@@ -27,6 +28,7 @@ from pgasrob.stop_points import stop_point
 
 MOST_ASKED = 16
 """So many conditions a cell, or a collective, is asked; what more depends on it goes either way."""
+KeepsLoops = Literal["soon", "late", "never"]
 LARGEST_OBJECT = 1 << 62
 """Bytes: more than any machine gives, and offsets in it are counted by Python's ranges."""
 LARGEST_CELL = 8
@@ -122,7 +124,7 @@ class Facts:
     values are loaded by which ranks branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``free_ways``:
     whether a rank goes ways that are free (:class:`~pgasrob.program.commands.Guess`), ``goes_free``: whether one does
     in this pass, ``lacks_number``: by a condition that also looks at what is known on other ranks. ``moved``: the
-    numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there
+    numbers that collectives move. ``keeps_loops``: when long loops are kept as loops; ``loops_kept``: whether there
     are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed
     to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
     merged, for there would be too many states. ``units``: how many parts of what is only moved stand for all of it,
@@ -131,7 +133,7 @@ class Facts:
     ranks.
     """
 
-    def __init__(self, keeps_loops: bool = True, folding: Folding = 0, units: int = MAX_CELLS) -> None:
+    def __init__(self, keeps_loops: KeepsLoops = "late", folding: Folding = 0, units: int = MAX_CELLS) -> None:
         self.keeps_loops = keeps_loops
         self.units = units
         self.moved = Moved(folding)

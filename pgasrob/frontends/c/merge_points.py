@@ -31,6 +31,8 @@ before it is generalised."""
 LONG_CODE, FEW_VALUES = 1_000, 8
 """Commands of a rank from which on a loop is no longer written out iteration by iteration, and so many values that a
 variable may still take at its head: what takes more becomes a register."""
+SOONER = 3
+"""From so many times fewer commands on loops are kept where that leaves little code."""
 KEPT_STATES = 256
 """So many states there may be at the head of a loop that ends by an unknown condition, once loops are kept. What they
 differ in then cannot be a register (a list that grows), and with its counter in one the loop would never end."""
@@ -92,7 +94,7 @@ class MergePoints:
                 return
             self._look_at_the_end(key)
         most = LOOP_VALUES if unknown else KNOWN_LOOP_VALUES
-        if self.facts.keeps_loops and self._is_to_be_kept():
+        if self.facts.keeps_loops != "never" and self._is_to_be_kept():
             most = FEW_VALUES
         self.merge(most, head=True, silent=silent)
 
@@ -152,9 +154,10 @@ class MergePoints:
     def _is_to_be_kept(self) -> bool:
         """Whether this loop is no longer to be unrolled, since the code is long; a loop around it that repeats comes
         first."""
-        if self.writer.statements <= LONG_CODE:
+        long = LONG_CODE // SOONER if self.facts.keeps_loops == "soon" else LONG_CODE
+        if self.writer.statements <= long:
             return False
-        return self.writer.statements > 4 * LONG_CODE or not any(
+        return self.writer.statements > 4 * long or not any(
             self.position.heads[frame.function.name, head] > 1
             for frame in self.position.state.frames
             for head, end in self.world.program.loops(frame.function).items()
@@ -231,7 +234,7 @@ class MergePoints:
             else:
                 self.facts.generalise(variable)
         if chosen:
-            self.facts.loops_kept |= self.facts.keeps_loops and most == FEW_VALUES
+            self.facts.loops_kept |= self.facts.keeps_loops != "never" and most == FEW_VALUES
             raise TryAgain
         if head and len(states) > KEPT_STATES and self.is_left_unknown(self.position.frame, self.position.frame.pc):
             if self.position.rank.is_symbol:

@@ -11,7 +11,7 @@ import pytest
 from pgasrob import check, load
 from pgasrob.frontends.c import driver, merge_points
 from pgasrob.frontends.c.assemble import _merged
-from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.facts import Facts, KeepsLoops
 from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.moved import Folding
 from pgasrob.frontends.lower import parse_c
@@ -90,9 +90,30 @@ def test_a_loop_that_is_kept_does_what_its_iterations_do(
 def test_code_gets_no_longer_with_more_iterations() -> None:
     inner = "shmem_int_p(&x, i, 1 - me); shmem_barrier_all(); sum += x; shmem_barrier_all();"
     body = f"for (int i = 0; i < {{}}; i++) {{{{ {inner} }}}}"
-    sizes = {count: size(parse_c(SOURCE.format(body.format(count))).program(2)) for count in (100, 400, 2_000, 100_000)}
-    assert sizes[100] > 500
+    sizes = {count: size(parse_c(SOURCE.format(body.format(count))).program(2)) for count in (20, 400, 2_000, 100_000)}
+    assert sizes[20] > 100
     assert sizes[2_000] == sizes[100_000] < 50
+
+
+def test_twenty_steps_of_a_stencil_are_no_longer_than_a_hundred() -> None:
+    body = """for (int t = 0; t < {}; t++) {{ if (me > 0) shmem_int_p(&a[7], a[1], me - 1);
+        if (!me) shmem_int_p(&a[0], a[6], 1); shmem_barrier_all();
+        for (int i = 1; i < 7; i++) a[i] = (a[i - 1] + a[i] + a[i + 1]) / 3; shmem_barrier_all(); }}"""
+    sizes = [size(parse_c(SOURCE.format(body.format(steps))).program(2)) for steps in (2, 4, 20, 100)]
+    assert sizes[0] < sizes[1] > sizes[2] == sizes[3], sizes
+
+
+def test_loops_that_are_not_very_long_are_kept_only_where_little_code_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is computed of the counter would be in a register for each element."""
+    body = """long b[48]; for (int t = 0; t < 18; t++) { for (int i = 0; i < 48; i++) b[i] = me + i * t;
+        shmem_int_p(&x, (int)b[t], 1 - me); shmem_barrier_all(); for (int i = 0; i < 8; i++) { a[i] = (int)b[i]; }
+        {} shmem_barrier_all(); }"""
+    body = body.replace("{}", "for (int i = 8; i < 48; i++) shmem_int_p(&sum, (int)b[i], 1 - me);")
+    written_out = size(program(body, False, monkeypatch))
+    monkeypatch.undo()
+    assert 2 * size(parse_c(SOURCE.format(body)).program(2)) < written_out
+    monkeypatch.setattr(driver, "SHORTER", 10)
+    assert size(parse_c(SOURCE.format(body)).program(2)) == written_out
 
 
 def test_where_something_must_be_known_of_each_iteration_they_are_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +169,7 @@ def test_a_list_that_grows_is_written_out(monkeypatch: pytest.MonkeyPatch) -> No
         for (; list; list = list->next) shmem_int_p(&a[list->value], 1, 1 - me);"""
     learned: list[Facts] = []
 
-    def noted(keeps_loops: bool = True, folding: Folding = 0, units: int = 2) -> Facts:
+    def noted(keeps_loops: KeepsLoops, folding: Folding, units: int) -> Facts:
         learned.append(Facts(keeps_loops, folding, units))
         return learned[-1]
 
@@ -156,9 +177,9 @@ def test_a_list_that_grows_is_written_out(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(merge_points, "KEPT_STATES", 40)
     monkeypatch.setattr(merge_points, "MOST_SNAPSHOTS", 400)
     kept = program(body, True, monkeypatch)
-    assert [facts.loops_kept for facts in learned] == [True, False]
+    assert [facts.loops_kept for facts in learned] == [True, True, False]
     elements = [sum(id.kind == "heap" for id in facts.objects) for facts in learned]
-    assert elements == [40, 5]
+    assert elements == [40, 40, 5]
     assert size(kept) == size(program(body, False, monkeypatch))
 
 
