@@ -35,6 +35,9 @@ class ProcessNumber(int):
         made.home, made.thread = home, thread
         return made
 
+    def __getnewargs__(self) -> tuple[int, int, int]:  # type: ignore[override]
+        return int(self), self.home, self.thread
+
     def __str__(self) -> str:
         return f"{self.home}.{self.thread}"
 

@@ -172,6 +172,33 @@ def test_what_cannot_be_run_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         assert "openmpi-bin" in result["reason"]
 
 
+def test_threads_are_not_reproduced(tmp_path: Path) -> None:
+    file = tmp_path / "threads.c"
+    file.write_text("""#include <mpi.h>
+#include <omp.h>
+int main(int argc, char **argv) {
+  int provided, rank, *base;
+  MPI_Win win;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  MPI_Win_lock_all(0, win);
+  int value[2] = {1, 2};
+  #pragma omp parallel num_threads(2)
+  MPI_Put(&value[omp_get_thread_num()], 1, MPI_INT, 1 - rank, omp_get_thread_num(), 1, MPI_INT, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int sum = base[0] + base[1];
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return sum;
+}
+""")
+    for options in ([], ["--hold-all"]):
+        found = told(str(file), "-n", "2", *options)
+        assert found.exit_code == 2 and "its ranks have several threads" in found.output
+
+
 def test_a_program_of_the_language_is_none_that_runs(tmp_path: Path) -> None:
     file = tmp_path / "p.pgas"
     file.write_text("program p; process { skip; }")

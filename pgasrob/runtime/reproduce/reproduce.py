@@ -94,6 +94,7 @@ def reproduce(
     """
     library = library_of(program)
     witness = _to_follow(verdict)
+    _refuse_threads(witness.run.instance)
     known = library_functions(library)
     interposed = interposed_functions(library, known)
     shim = Shim(pieces, interposed, holds, library == "openshmem", collective, SYNCHRONISING)
@@ -107,6 +108,7 @@ def hold_all(
     specification allows, then released the newest first and the oldest first in turn. ``shown``: whether the output or
     a global variable at the end differs; ``values`` has these variables. Raises ``ToolError``."""
     library = library_of(program)
+    _refuse_threads(instance)
     known = library_functions(library)
     source, nodes = program.source, instance.nodes
     first = Rewriting(source.file, source.text)
@@ -158,6 +160,11 @@ def library_of(program: CProgram) -> Library:
         return "mpi"
     libraries = " and ".join(name.upper() for name in names if name != "C") or "no communication library"
     raise CannotRun(f"{program.source.file} uses {libraries}: runs are reproduced with OpenSHMEM and MPI only")
+
+
+def _refuse_threads(instance: Instance) -> None:
+    if instance.has_threads:
+        raise CannotRun("its ranks have several threads: runs are reproduced with ranks of one thread each only")
 
 
 def _to_follow(verdict: Verdict) -> Witness:
