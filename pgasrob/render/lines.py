@@ -52,7 +52,9 @@ class Glyphs:
     digits: str  # subscripts 0..9, or nothing for `_0`
 
     def subscript(self, number: int) -> str:
-        return "".join(self.digits[int(digit)] for digit in str(number)) if self.digits else f"_{number}"
+        """``number`` below the line; that of a thread as its name, whose point stays where it is."""
+        below = {str(digit): glyph for digit, glyph in enumerate(self.digits)}
+        return "".join(below.get(char, char) for char in str(number)) if below else f"_{number}"
 
 
 UNICODE = Glyphs("─", "│", "┼", "τ", "∅", "…", "₀₁₂₃₄₅₆₇₈₉")

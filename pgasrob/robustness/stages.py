@@ -55,10 +55,12 @@ def control(instance: Instance, simplify: Callable[[Expr], Expr] = lambda expr: 
             for source, leaving in enumerate(automaton.out)
             for edge in leaving
         ]
-        counts.append((f"rank {rank}", f"{len(automaton.out)} states, {len(edges)} transitions"))
+        counts.append((f"rank {instance.process_name(rank)}", f"{len(automaton.out)} states, {len(edges)} transitions"))
         shared.setdefault((tuple(map(str, range(len(automaton.out)))), tuple(edges)), []).append(rank)
     for (nodes, alike), ranks in shared.items():
-        title = f"control automaton of rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
+        title = (
+            f"control automaton of rank{'s' if len(ranks) > 1 else ''} {', '.join(map(instance.process_name, ranks))}"
+        )
         graphs.append(Graph(title, list(nodes), frozenset(range(len(nodes))), list(alike)))
     return Stage("control automata", counts, graphs)
 
@@ -95,6 +97,7 @@ def cycle_type_automata(instance: Instance) -> Stage:
     pairs = [(source, target) for source in range(instance.processes) for target in range(instance.processes)]
     joined = [automata.pair(*pair) for pair in pairs]
     joined = [pair for pair in joined if pair.pairs or pair.identity]
+    name = instance.process_name
     for pair in joined:
         delta = pair.transitions()
         numbers = {state: number for number, state in enumerate(delta)}
@@ -103,12 +106,12 @@ def cycle_type_automata(instance: Instance) -> Stage:
             for state, moves in delta.items()
             for symbol, target in moves.items()
         ]
-        title = f"Z from rank {pair.source} to rank {pair.target}"
+        title = f"Z from rank {name(pair.source)} to rank {name(pair.target)}"
         graphs.append(Graph(title, list(delta), frozenset([numbers["joined"]]), edges))
     counts = [
         ("cycle types", f"{least}{total}, of which {least}{possible} possible"),
         ("pairs of ranks", f"{len(pairs)}, of which {len(joined)} share a cell or a barrier"),
-        *((f"Z {pair.source} -> {pair.target}", f"{len(pair.transitions())} states") for pair in joined),
+        *((f"Z {name(pair.source)} -> {name(pair.target)}", f"{len(pair.transitions())} states") for pair in joined),
     ]
     return Stage("cycle types", counts, graphs, remarks)
 
@@ -120,7 +123,7 @@ def cycle_type(instance: Instance, cycle: CycleType) -> Stage:
     """
     if not cycle or len(set(cycle)) < len(cycle) or not set(cycle) <= set(range(instance.processes)):
         raise ValueError(f"a cycle type is a sequence of different ranks, each of 0..{instance.processes - 1}")
-    title = f"Z of the cycle type {' '.join(map(str, cycle))}"
+    title = f"Z of the cycle type {' '.join(map(instance.process_name, cycle))}"
     automata = CycleTypeAutomata(instance)
     pairs = [automata.pair(*pair) for pair in automata.neighbours(cycle)]
     if not all(pair.pairs or pair.identity for pair in pairs):

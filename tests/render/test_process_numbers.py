@@ -15,6 +15,7 @@ from pgasrob.render.run_svg import to_svg
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import read_results
 from pgasrob.render.words import standing
+from pgasrob.robustness.stages import control
 
 
 def test_numbers_that_are_named() -> None:
@@ -37,6 +38,13 @@ process 0 { await(mem[done] == 1); barrier; }
 process 0 thread 1 { write(x, 1, y, q); mem[done] <- 1; }
 process 1 { barrier; r <- mem[y]; }
 """
+
+
+def test_threads_in_the_theory() -> None:
+    program = parse(THREADS)
+    text = "".join(piece for line in report(to_json(check(program, engine="product"))) for piece, _ in line)
+    assert "(barrier₀.₀, " in text or "(await₀.₀, " in text
+    assert [name for name, _ in control(program.instantiate()).counts] == ["rank 0.0", "rank 1", "rank 0.1"]
 
 
 def test_threads_in_json_and_pictures() -> None:
