@@ -18,7 +18,7 @@ from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.graph import go_round
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.moved import FOLDING, NotLaid
-from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.problem import Problem, StillLong, TryAgain
 from pgasrob.frontends.c.symbolic import Path
 from pgasrob.frontends.c.world import Budget, World
 from pgasrob.program.assumptions import Assumption, Kind
@@ -95,6 +95,8 @@ def _with_loops(world: Callable[..., World], facts: Facts) -> tuple[Program, Fac
                     return with_gaps
                 raise
             # Something may be known of each iteration that is not known of all of them.
+        except StillLong:
+            pass
         else:
             if not facts.loops_kept or (not program.gaps and (facts.keeps_loops == "late" or _is_short(program))):
                 return program, facts

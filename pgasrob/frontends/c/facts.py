@@ -125,19 +125,19 @@ class Facts:
     whether a rank goes ways that are free (:class:`~pgasrob.program.commands.Guess`), ``goes_free``: whether one does
     in this pass, ``lacks_number``: by a condition that also looks at what is known on other ranks. ``moved``: the
     numbers that collectives move. ``keeps_loops``: when long loops are kept as loops; ``loops_kept``: whether there
-    are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed
-    to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
-    merged, for there would be too many states. ``units``: how many parts of what is only moved stand for all of it,
-    however long it is. ``rows``: the objects of which the parts of ranks lie one behind the
-    other, as ranks with the bytes before and in their part. ``threads``: what is known of the threads of
-    ranks.
+    are any; ``shortened``: since a pass before. ``rank``: the first variable that a rank keeps its number in.
+    ``elsewhere``: the pointers that have pointed to memory of other ranks. ``merged_unset``: the objects for which
+    states that differ only in what has been set are merged, for there would be too many states. ``units``: how many
+    parts of what is only moved stand for all of it, however long it is. ``rows``: the objects of which the parts of
+    ranks lie one behind the other, as ranks with the bytes before and in their part. ``threads``: what is known of
+    the threads of ranks.
     """
 
     def __init__(self, keeps_loops: KeepsLoops = "late", folding: Folding = 0, units: int = MAX_CELLS) -> None:
         self.keeps_loops = keeps_loops
         self.units = units
         self.moved = Moved(folding)
-        self.loops_kept = False
+        self.loops_kept = self.shortened = False
         self.objects: dict[ObjectId, ObjectFacts] = {}
         self.generalised: set[Hashable] = set()
         self.left_unknown: set[tuple[str, int]] = set()
@@ -167,6 +167,7 @@ class Facts:
     def begin(self) -> None:
         """Begin another pass. When more values are chosen in it, fewer cells may be uncertain."""
         self.moved.awaited.clear()
+        self.shortened = self.loops_kept
         self.threads.begin()
         self.goes_free = self.lacks_number = False
         if self.again:

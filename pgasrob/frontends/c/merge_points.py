@@ -12,7 +12,7 @@ from pgasrob.frontends.c.initialised import PERHAPS
 from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.memory_access import Memory
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_of, replaced
-from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.problem import Problem, StillLong, TryAgain
 from pgasrob.frontends.c.rank_position import MOST_INSTRUCTIONS
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.snapshots import Frame, Items, Variables, various
@@ -154,9 +154,12 @@ class MergePoints:
     def _is_to_be_kept(self) -> bool:
         """Whether this loop is no longer to be unrolled, since the code is long; a loop around it that repeats comes
         first."""
-        long = LONG_CODE // SOONER if self.facts.keeps_loops == "soon" else LONG_CODE
+        soon = self.facts.keeps_loops == "soon"
+        long = LONG_CODE // SOONER if soon else LONG_CODE
         if self.writer.statements <= long:
             return False
+        if soon and self.facts.shortened:
+            raise StillLong
         return self.writer.statements > 4 * long or not any(
             self.position.heads[frame.function.name, head] > 1
             for frame in self.position.state.frames

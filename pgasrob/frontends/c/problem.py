@@ -36,6 +36,10 @@ class Problem(Exception):
         return SourceError([Diagnostic(self.code, self.message, file or unit.file, *place, self.hint, notes)])
 
 
+class StillLong(Exception):
+    """Loops are kept, and there is much code all the same."""
+
+
 class TryAgain(Exception):
     """Something has been learned that makes the rest of this run pointless: the machine begins anew."""
 
