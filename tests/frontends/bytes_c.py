@@ -129,11 +129,14 @@ class Programs:
         return f"*({c} *)({buffer} + {at}) = {text};"
 
     def do_move(self, memory: Memory, me: int) -> str:
-        # A float that some bits are is not always stored as it was.
-        size, c = self.random.choice([TYPES[each] for each in ("schar", "short", "int", "long")])
+        name, size, c = self._type()
         of, to = self.random.choice(BUFFERS), self.random.choice(BUFFERS)
         at, goal = self._place(size), self._place(size)
-        memory.write(me, to, goal, memory.read(me, of, at, size))
+        data = memory.read(me, of, at, size)
+        (number,) = struct.unpack(FORMATS[name], data)
+        if number != number:  # there is one NaN
+            c = {4: "int", 8: "long"}[size]
+        memory.write(me, to, goal, data)
         return f"*({c} *)({to} + {goal}) = *({c} *)({of} + {at});"
 
     def do_copy(self, memory: Memory, me: int) -> str:

@@ -34,12 +34,13 @@ def align_of(type: CType) -> int:
             return size_of(type)
 
 
-def struct_of(tag: str, members: Sequence[tuple[str, CType]], union: bool = False) -> Struct:
-    """A struct with these members one behind the other, each aligned; or a union, with all at its beginning."""
+def struct_of(tag: str, members: Sequence[tuple[str, CType]], union: bool = False, most: int = 0) -> Struct:
+    """A struct with these members one behind the other, each aligned; or a union, with all at its beginning. ``most``:
+    the largest alignment of a member, if it is packed."""
     offset, size, alignment = 0, 0, 1
     fields = []
     for name, type in members:
-        need = align_of(type)
+        need = min(align_of(type), most or align_of(type))
         offset = 0 if union else -(-offset // need) * need
         fields.append(Field(name, type, offset))
         offset += size_of(type)

@@ -19,7 +19,7 @@ from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.conditions import MAX_NESTING, Arithmetic
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.standard import MACROS, MACROS_OF, STANDARD_HEADERS, SYSTEM_FOLDERS, SYSTEM_HEADERS
-from pgasrob.frontends.c.tokens import Source, Token, error, error_at, spelled, tokenise
+from pgasrob.frontends.c.tokens import PACK, Source, Token, error, error_at, spelled, tokenise
 from pgasrob.frontends.c.values import Known
 from pgasrob.frontends.options import Flags
 from pgasrob.program.files import DISK, Files, name_of
@@ -267,7 +267,7 @@ class _Preprocessor:
     def _pragma(self, name: Token, line: list[Token], source: Source, output: list[Token]) -> None:
         """One of OpenMP, or one that is not supported, stays as a token: it matters only in a function that is
         called."""
-        if line and line[0].text in (OPENMP, *UNSUPPORTED_PRAGMAS):
+        if line and line[0].text in (OPENMP, PACK, *UNSUPPORTED_PRAGMAS):
             text, last = f"#pragma {spelled(line)}", line[-1].span
             span = replace(name.span, end_line=last.end_line, end_column=last.end_column)
             output.append(self._as_token(replace(name, text=text, span=span), line))
@@ -277,7 +277,7 @@ class _Preprocessor:
     def _as_token(self, pragma: Token, line: Sequence[Token]) -> Token:
         """The ``pragma`` with these tokens behind it; macros in one of OpenMP are expanded (OpenMP 5.2, 3.1)."""
         if line[0].text != OPENMP:
-            return replace(pragma, kind="pragma")
+            return replace(pragma, kind=PACK if line[0].text == PACK else "pragma", parts=tuple(line[1:]))
         parts = tuple(self._expand(line[1:], 0))
         if not parts:
             raise error(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.old_style import with_prototypes
+from pgasrob.frontends.c.packing import with_packing
 from pgasrob.frontends.c.shapes import KEYWORDS, UNSUPPORTED_TYPES, Shapes
 from pgasrob.frontends.c.standard import TYPES, words
 from pgasrob.frontends.c.tokens import Source, Token, error, expansion, unreadable
@@ -29,7 +30,10 @@ _DROPPED = frozenset(
     )
 )
 _REFUSED = {
-    "packed": ("packed structs are", "leave it away: the layout then is the ordinary one"),
+    "packed": (
+        "members that are packed, or structs that are aligned, too, are",
+        "pack the whole struct, and only that",
+    ),
     "constructor": ("functions that run before `main` are", "call it at the beginning of `main`"),
     "destructor": ("functions that run behind `main` are", "call it at the end of `main`"),
     "cleanup": ("functions that run at the end of a scope are", "call it there"),
@@ -82,7 +86,7 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
 
     Raises :class:`SourceError` for what is wrong outside of the bodies of functions.
     """
-    kept = with_prototypes(_with_pragmas(_without_attributes(list(tokens))))
+    kept = with_prototypes(_with_pragmas(_without_attributes(with_packing(list(tokens)))))
     _check_brackets(kept)
     known = {*TYPES, "_Bool", "va_list", *types}
     broken: dict[str, SourceError] = {}

@@ -40,6 +40,10 @@ class Source:
         return Line(line, self.file, self.name) if self.name else line
 
 
+PACK = "pack"
+"""The pragma that packs structs, and the kind of a token that is one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A preprocessing token. ``kind``: name, number, string, character, sign, omp (a pragma of OpenMP), pragma (one
@@ -47,7 +51,8 @@ class Token:
 
     A token that the body of a macro gives has the place of the macro's use; one from an argument has its own place.
     ``hidden``: the macros it came from, which do not expand it again. ``direct``: it stands in the text as it is.
-    ``parts``: of a pragma of OpenMP what stands behind `omp`, of another token the pragmas before it.
+    ``parts``: of a pragma what stands behind its name, of another token the pragmas of OpenMP before it. ``most``: of
+    `struct` and `union` how far its members are aligned at most; 0: as their types are.
     """
 
     kind: str
@@ -59,6 +64,7 @@ class Token:
     hidden: frozenset[str] = frozenset()
     direct: bool = True
     parts: tuple[Token, ...] = ()
+    most: int = 0
 
 
 def error(

@@ -53,7 +53,7 @@ def test_what_changes_no_meaning_is_left_out() -> None:
         ("int f(void) { f(1]; }", r"`\]` does not close `\(` of line 1"),
         ("int f(void) { (", "this `[{(]` is not closed"),
         ("int f(void) } {", "closes nothing"),
-        ("struct __attribute__((packed)) s { int a; };", "packed structs"),
+        ("struct s { char c; int a __attribute__((packed)); };", "members that are packed"),
         ("__attribute__((unused, constructor)) void f(void) {}", "before `main`"),
         ("__attribute__((__destructor__(101))) void f(void) {}", "behind `main`"),
         ("int f(void) { int x __attribute__((cleanup(g))) = 0; return x; }", "end of a scope"),

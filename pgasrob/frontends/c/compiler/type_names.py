@@ -149,7 +149,7 @@ class Types:
             unique = self._new_tag(tag)
         elif unique in self.context.structs:
             raise self.context.error("PG121", f"`{'union' if union else 'struct'} {tag}` is defined twice", node)
-        struct = struct_of(unique, self._members(body), union)
+        struct = struct_of(unique, self._members(body), union, self.context.token(node).most)
         self.context.structs[unique] = struct
         return struct
 

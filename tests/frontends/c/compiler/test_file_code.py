@@ -20,7 +20,7 @@ def test_several_mistakes_are_reported_at_once() -> None:
         ("union u { int a; float b; } x = {1, 2};", "PG123"),
         ("struct s { int a : 3; } x;", "PG120"),
         ("struct s { int : 0; int a; } x;", "PG120"),
-        ("struct __attribute__((packed)) s { char c; int a; } x;", "PG120"),
+        ("struct __attribute__((packed, aligned(4))) s { char c; int a; } x;", "PG120"),
         ("_Complex double x;", "PG120"),
         ("__int128 x;", "PG120"),
         ("_Atomic int x;", "PG120"),
