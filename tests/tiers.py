@@ -280,6 +280,9 @@ SLOW: dict[str, str] = {
     "frontends/test_bytes_c.py": """
         memory_is_bytes/5
     """,
+    "frontends/test_random_teams.py": """
+        random_teams_end_as_an_interpreter_says/25
+    """,
     "frontends/test_random_c.py": """
         the_programs_are_worth_comparing the_verdicts_agree/3
     """,

@@ -27,6 +27,7 @@ from pgasrob.frontends.c.registers import Registers, registers_in
 from pgasrob.frontends.c.snapshots import Items, Place, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, TEAM, Change, Forks
+from pgasrob.frontends.c.thread_memory import KEPT
 from pgasrob.frontends.c.types import LONG
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, of_registers
 from pgasrob.program.assumptions import Kind
@@ -154,7 +155,7 @@ class Threads:
             for slot, value in enumerate(frame.slots):
                 if registers_in(value) or of_registers(value):
                     frame.slots[slot] = UNDEFINED
-        for key in (LAST, LATER, ALIVE, LEFT, ISSUED, "C.locks", "C.before", "C.did"):
+        for key in (LAST, LATER, ALIVE, LEFT, ISSUED, KEPT, "C.locks", "C.before", "C.did"):
             state.notes.pop(key, None)
         return state
 

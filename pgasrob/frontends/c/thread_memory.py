@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.thread_facts import Part
 from pgasrob.frontends.c.values import Address, ObjectId
+
+KEPT = "C.kept"
+"""Key in `State.notes` of the scalars in which the thread has stored pointers and handles since it was forked."""
 
 
 class Sharing:
@@ -34,7 +39,10 @@ class Sharing:
         part, thread = self._touch(address, size), self.position.thread
         others = self.facts.threads.touching(address.object, part) & self.position.others
         if pointer and part.offset is not None and (thread or others):
-            self.facts.threads.kept[address.object, part.offset].update({thread} if thread else {thread, *others})
+            place = address.object, part.offset
+            self.facts.threads.kept[place].update({thread} if thread else {thread, *others})
+            notes = self.position.state.notes
+            notes[KEPT] = cast("frozenset[object]", notes.get(KEPT, frozenset())) | {place}
             self._check_kept(address.object, part.offset)
         elif thread or others:
             self._share(address.object, part)
@@ -69,13 +77,16 @@ class Sharing:
         self.facts.reach(id)
 
     def _check_kept(self, id: ObjectId, offset: int) -> None:
-        if self.facts.threads.kept.get((id, offset), {self.position.thread}) == {self.position.thread}:
+        threads = self.facts.threads.kept.get((id, offset))
+        now = cast("frozenset[object]", self.position.state.notes.get(KEPT, frozenset()))
+        if threads is None or (threads == {self.position.thread} and (id, offset) in now):
             return
         if self.position.facts_changed:
             raise TryAgain
         raise Problem(
             "PG143",
-            f"a thread stores a pointer or a handle in `{self.facts.objects[id].name}`, which another one accesses",
-            "give each thread variables of its own for pointers and handles",
+            f"a thread stores a pointer or a handle in `{self.facts.objects[id].name}`, which another one accesses, or "
+            "this one behind its region",
+            "give each thread variables of its own for pointers and handles, in the region",
             self.position.span,
         )

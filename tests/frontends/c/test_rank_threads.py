@@ -131,10 +131,21 @@ pthread_create(&t[0], 0, work, &n[2]); pthread_join(t[0], 0);"""
         (
             "#pragma omp parallel\ng();",
             "static void g(void) {\n#pragma omp parallel\nshmem_quiet();\n}",
-            "a team within a team, or in a thread, is not supported",
+            "a team within a team, or beside threads, is not supported",
         ),
         ("void *q;\n#pragma omp parallel\n{ q = &q; shmem_quiet(); }", "", "stores a pointer or a handle in `main.q`"),
         ("pthread_cond_wait(0, 0);", "", "`pthread_cond_wait` is not supported"),
+        (
+            "pthread_t t; pthread_create(&t, 0, f, 0);\n#pragma omp parallel\nshmem_quiet();\npthread_join(t, 0);",
+            "static void *f(void *p) { return 0; }",
+            "beside threads",
+        ),
+        (
+            "void *q[2];\n#pragma omp parallel\n{ q[omp_get_thread_num()] = &x; shmem_quiet(); }\n"
+            "#pragma omp parallel\n{ long *r = q[omp_get_thread_num()]; shmem_quiet(); x = *r; }",
+            "",
+            "or this one behind its region",
+        ),
     ],
 )
 def test_what_is_refused(body: str, outside: str, message: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from pgasrob.frontends.c.code import Branch, Call, Region, Set, Slot
 from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop
 from pgasrob.frontends.c.compiler.operands import MemoryPlace, Operand, constant
+from pgasrob.frontends.c.compiler.scopes import SlotVariable
 from pgasrob.frontends.c.openmp import Directive
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import Token, error
@@ -60,6 +61,9 @@ class Teams:
             raise self._refused(directive, "`threadprivate`", "give the variables to the region by `firstprivate`")
         loop = self.regions._checked(directive, rest, node)
         self._check_clauses(directive)
+        for each in self._tokens(node):  # what threads share is in memory: `shared_names` finds it
+            if each.kind == "name" and isinstance(self.emitter.scope.find(each.text), SlotVariable):
+                raise error("PG104", f"`{each.text}` cannot be shared by threads that communicate", each)
         start, before = len(self.emitter.code), {*self.emitter.objects, *self.emitter.sized}
         with self.regions._at(directive.pragma.span):
             self._call("fork", (self._threads(directive),), text=directive.shown)

@@ -40,8 +40,8 @@ def fork(call: Call) -> Outcome:
         call.fail(f"a team of {asked} threads", f"at most {MOST_THREADS} are supported: ask for fewer by num_threads")
     if asked <= 1:
         return Outcome()
-    if threads.number or size_of_team(call) > 1:
-        message = "a team within a team, or in a thread, is not supported"
+    if machine.position.others:
+        message = "a team within a team, or beside threads, is not supported"
         raise Problem("PG104", message, "communicate in the outer one", call.span)
     frame = machine.position.frame
     inner = [each for each in frame.function.regions if each.own is not None and each.first <= frame.pc < each.last]

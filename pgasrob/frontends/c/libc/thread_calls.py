@@ -64,7 +64,7 @@ def create(call: Call) -> Outcome:
     function = machine.world.program.unit.functions.get(start.name) if isinstance(start, Code) else None
     if function is None:
         call.fail("a thread whose function is not known here", "pass the name of a function of the program")
-    if threads.number:
+    if threads.number or threads.team[0] > 1:
         raise Problem("PG104", "a thread that another one creates is not supported", "create it in main", call.span)
     if registers_in(argument):
         hint = "store it in a variable, and pass the address of that"
