@@ -14,6 +14,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from .expressions import Name
+from .polls_and_updates import Generator
 from .strategies import COMMANDS, EXTENSIONS, _Generator
 from .syntax import Await, Barrier, Block, Cell, Load, Process, Program, Put, Statement, Store
 
@@ -141,6 +142,30 @@ class ThreadsGenerator(_Generator):
             ways: list[Statement] = [Load(register, cell), Store(cell, 1)]
             return [self.pick([*ways, Await(cell, "!=", 0)] if "await" in self.commands else ways)]
         return self.access(rank, place, queue)
+
+
+class PollsOfThreads(Generator):
+    """Polls and updates that commute, by threads."""
+
+    def program(self) -> Program:
+        self.nodes = self.pick((1, 2), (1, 1))
+        counts = [2 if self.nodes == 2 or self.chance(3, 4) else 3, 1 + self.chance(1, 4)][: self.nodes]
+        homes = [(rank, thread) for rank, count in enumerate(counts) for thread in range(count)]
+        memory = (Cell("x"), Cell("y"), Cell("z", None, (1,)), Cell("w"))
+        processes = tuple(Process(self.body(rank), (rank,), thread) for rank, thread in homes)
+        return Program(processes, self.nodes, memory, ("r", "s"), self.queues)
+
+    def body(self, rank: int | None) -> Block:
+        self.rank, self.left = rank, 2
+        body: list[Statement] = []
+        for _ in range(1 + self.below(2)):
+            body += self.piece()
+        return tuple(body)
+
+
+def polling_threads(seed: int, hard: bool = False) -> Program:
+    """The program of `seed` in which threads poll and update; `hard` as in `polls_and_updates.random_program`."""
+    return PollsOfThreads(random.Random(seed).randrange, None, hard).program()
 
 
 def as_ranks(program: Program) -> Program:

@@ -34,6 +34,7 @@ from tests.oracle.litmus import COMMUTING, POLLS
 from tests.oracle.polls_and_updates import random_program
 from tests.oracle.replay import check_witness
 from tests.oracle.syntax import Program, to_pgas
+from tests.oracle.threads import polling_threads
 from tests.oracle.unrolling import Poll, with_polls
 from tests.oracle.unrolling import random_program as random_waits
 from tests.support import examples, json_events, translated
@@ -83,6 +84,17 @@ def answers(program: Program, reading: readings.Reading, all_engines: bool) -> d
             edges = [{"from": edge.source, "to": edge.target, "relation": edge.relation} for edge in cycle]
             check_witness(program, None, json_events(run), edges, reading=reading)
     return found
+
+
+@pytest.mark.parametrize("reading", READINGS, ids=str)
+def test_threads_that_poll(reading: readings.Reading) -> None:
+    """A thread waits for what another one of its rank stores as for what comes from elsewhere."""
+    counts: Counter[bool | None] = Counter()
+    for seed in range(examples(4, nightly=2_000)):
+        found = answers(polling_threads(100 + seed), reading, all_engines=seed % 4 == 0)
+        assert len(set(found.values()) - {None}) < 2, (seed, found)
+        counts[found["oracle"]] += 1
+    assert counts[True] and counts[False], counts
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
