@@ -230,6 +230,13 @@ class Contents:
         self.fills = (*kept, (start, end, byte))
         self._key = None
 
+    def copy_fills(self, source: Contents, start: int, bytes: int, to: int) -> None:
+        """Copy the filled ranges among ``bytes`` bytes of ``source`` from ``start`` on, without the scalars there."""
+        for begin, end, byte in source.fills:
+            first, last = max(begin, start), min(end, start + bytes)
+            if first < last:
+                self.fill(first - start + to, last - start + to, byte)
+
     def load(self, offset: int, type: CType) -> Value | None:
         """The scalar at ``offset``; None when it is put together from parts that are not all numbers."""
         size, floating = size_of(type), isinstance(type, Floating)

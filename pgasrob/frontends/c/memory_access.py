@@ -363,7 +363,7 @@ class Memory:
         self.sharing.fills(to, bytes)
         if not isinstance(to.offset, int) or not isinstance(of.offset, int):
             return self._copy_elements(to, of, bytes)
-        if any(self._in_parts(each, bytes) for each in (to, of)):
+        if self._in_parts(to, bytes) or self._in_parts(of, bytes):
             return self._copy_bytes(to, of, bytes)
         source = self.objects.contents(of.object).copy()
         read = self.pointers.pieces(of, bytes)
@@ -386,16 +386,19 @@ class Memory:
             if offset in read:
                 self.facts.note(of.object, offset, type)
             values.append((offset, self._copied(place, size, type, source, offset in read), type))
-        self._copy_fills(to, of, bytes, source)
+        self.objects.contents(to.object, write=True).copy_fills(source, of.offset, bytes, to.offset)
         for offset, value, type in values:
             self.store(Address(to.object, offset + shift, to.owner), value, type)
         return None
 
     def _in_parts(self, address: Address, bytes: int) -> bool:
         """Whether the object at ``address`` lies in pieces, or a scalar has some of ``bytes`` bytes there, and more."""
-        facts, start = self.facts.objects[address.object], address.offset
+        facts, start, contents = (
+            self.facts.objects[address.object],
+            address.offset,
+            self.objects.contents(address.object),
+        )
         assert isinstance(start, int)
-        contents = self.objects.contents(address.object)
         ends = (
             (each, (contents.get(each) or (1,))[0])
             for border in (start, start + bytes)
@@ -419,22 +422,18 @@ class Memory:
             if value is not None:
                 found.append((place, size, value, type))
             place += size
-        self._copy_fills(to, of, bytes, source)
+        self.objects.contents(to.object, write=True).copy_fills(source, of.offset, bytes, to.offset)
         for place, size, value, type in found:
             goal = Address(to.object, to.offset + place, to.owner)
-            if isinstance(value, Expr):
+            if isinstance(value, Const):
+                self._set_run(goal, size, value.value)
+                for at in range(place, place + size):
+                    byte = source.load(of.offset + at, CHAR) or UNDEFINED
+                    self.objects.contents(to.object, write=True).store(to.offset + at, byte, CHAR)
+            elif isinstance(value, Expr):
                 self._set_run(goal, size, value)
             elif type is not None:
                 self.store(goal, value, type)
-
-    def _copy_fills(self, to: Address, of: Address, bytes: int, source: Contents) -> None:
-        """Copy the filled ranges among ``bytes`` bytes of ``source``, before the scalars that lie on them."""
-        assert isinstance(to.offset, int) and isinstance(of.offset, int)
-        target = self.objects.contents(to.object, write=True)
-        for start, end, byte in source.fills:
-            first, last = max(start, of.offset), min(end, of.offset + bytes)
-            if first < last:
-                target.fill(first - of.offset + to.offset, last - of.offset + to.offset, byte)
 
     def _piece(
         self, of: Address, to: Address, most: int, source: Contents

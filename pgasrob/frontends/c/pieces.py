@@ -51,10 +51,9 @@ class Pieces:
     whole: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for begin in self.restless & self.shared.keys():
-            self.restless.update(range(begin, begin + self.shared[begin]))
-        self.shared.clear()
-        self.covered.clear()
+        # All of it is found again in the next pass, of pieces in place of scalars.
+        for known in (self.shared, self.covered, self.restless):
+            known.clear()
 
     def load_or_store(self, offset: int, size: int) -> bool:
         """A load or store has the scalar of ``size`` bytes at ``offset``."""

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from pgasrob.frontends.c.arithmetic import LONG, WORD, expression, value_of
-from pgasrob.frontends.c.contents import Contents, to_bytes
+from pgasrob.frontends.c.contents import Contents, from_bytes, to_bytes
 from pgasrob.frontends.c.issuing import MOST_KNOWN, Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import UNKNOWN, range_of
@@ -213,9 +213,11 @@ class Views:
         wide = self.wide_type(whole, size)
         if owner is None and isinstance(value, Const) and self.facts.is_steady(id, whole.offset):
             self.hold(Address(id, whole.offset + part.first), Known(value.value), type)
-            now = self.objects.contents(id).load(whole.offset, wide)
-            if isinstance(now, Known):
-                self.issuer.issue_store(commands.Store(self._cell(part), Const(now.value), bytes=part.bytes))
+            contents = self.objects.contents(id)
+            now = [contents.byte(each) or 0 for each in range(whole.offset, whole.offset + size)]
+            if all(isinstance(each, int) for each in now):
+                number = from_bytes(bytes(each for each in now if isinstance(each, int)), wide)
+                self.issuer.issue_store(commands.Store(self._cell(part), Const(number), bytes=part.bytes))
                 return
         self.facts.unsettle(id, whole.offset)
         held = self.registers.register("whole")

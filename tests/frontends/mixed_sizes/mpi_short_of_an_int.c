@@ -1,0 +1,27 @@
+// nodes: 2
+// right
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <assert.h>
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    int me;
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    int *b;
+    MPI_Win w;
+    MPI_Win_allocate(16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &b, &w);
+    memset(b, 0, 16);
+    MPI_Win_fence(0, w);
+    b[0] = 0x00050004;
+    MPI_Win_fence(0, w);
+    short r = 0;
+    if (me == 0) MPI_Get(&r, 1, MPI_SHORT, 1, 2, 1, MPI_SHORT, w);
+    MPI_Win_fence(0, w);
+    if (me == 0) assert(r == 5);
+    MPI_Win_free(&w);
+    MPI_Finalize();
+    return 0;
+}
