@@ -376,17 +376,34 @@ ATOMICS = {
 """What follows `__sync_` or `__atomic_`: the operation, and what the result is."""
 
 
+C11_ATOMICS = {
+    **{f"fetch_{each}": f"fetch_{each}" for each in ("add", "sub", "or", "and", "xor")},
+    "load": "load_n", "store": "store_n", "init": "store_n", "exchange": "exchange_n",
+}  # fmt: skip
+"""What follows `atomic_` in <stdatomic.h>, and the same of the compiler."""
+
+
+def _stem(name: str) -> str | None:
+    """What the function ``name`` is called in `ATOMICS`, if it is one."""
+    if name.startswith("atomic_"):
+        return C11_ATOMICS.get(name.removeprefix("atomic_").removesuffix("_explicit"))
+    stem = name.removeprefix("__sync_").removeprefix("__atomic_")
+    return stem if stem != name and stem in ATOMICS else None
+
+
 def atomic(call: Call) -> Outcome:
-    """An atomic of the compiler on one's own memory, which is one event as those of APIs are."""
+    """An atomic on one's own memory, which is one event as those of APIs are."""
     from pgasrob.frontends.c.atomics import own_atomic
 
-    operation, result = ATOMICS[call.name.removeprefix("__sync_").removeprefix("__atomic_")]
+    stem = _stem(call.name)
+    assert stem is not None
+    operation, result = ATOMICS[stem]
     return own_atomic(call, operation, result)
 
 
 def _atomic_declaration(name: str, types: tuple[CType, ...]) -> str | None:
-    stem = name.removeprefix("__sync_").removeprefix("__atomic_")
-    if stem == name or stem not in ATOMICS or not types:
+    stem = _stem(name)
+    if stem is None or not types:
         return None
     pointed = types[0].to if isinstance(types[0], Pointer) else INT
     from pgasrob.frontends.c.atomics import written
@@ -406,6 +423,7 @@ UNSUPPORTED = {
     "setjmp": "return error codes instead",
     "longjmp": "return error codes instead",
     "fork": "processes are those of the API",
+    "atomic_*": "of <stdatomic.h> there are load, store, init, exchange and fetch_ with add, sub, or, and, xor",
     "pthread_cond_*": "let threads wait at a barrier or for an atomic flag, or lock a mutex again and again",
     "cnd_*": "let threads wait at a barrier or for an atomic flag, or lock a mutex again and again",
     "pthread_*": "of <pthread.h> there are the threads, mutexes and barriers",
@@ -423,8 +441,7 @@ def declaration(name: str, types: tuple[CType, ...]) -> str | None:
 
 
 def handler(name: str) -> Handler | None:
-    stem = name.removeprefix("__sync_").removeprefix("__atomic_")
-    if stem != name and stem in ATOMICS:
+    if _stem(name) is not None:
         return atomic
     found = TABLE.handler(name)
     return None if found is None else careful(name, found)

@@ -47,7 +47,13 @@ _LOCKS = words("pthread_t thrd_t mtx_t pthread_key_t sem_t omp_lock_t omp_nest_l
 _THREADS = [
     f"pthread_{name}_t" for name in words("mutex attr mutexattr cond condattr rwlock barrier barrierattr once spinlock")
 ]
+ATOMIC_TYPES: dict[str, c.CType] = {
+    "atomic_int": c.INT, "atomic_uint": c.UINT, "atomic_long": c.LONG, "atomic_ulong": c.ULONG, "atomic_llong": c.LONG,
+    "atomic_ullong": c.ULONG, "atomic_size_t": c.ULONG, "atomic_intptr_t": c.LONG, "atomic_uintptr_t": c.ULONG,
+}  # fmt: skip
+"""Those of <stdatomic.h>."""
 TYPES: dict[str, c.CType] = {
+    **ATOMIC_TYPES,
     **{name: c.Opaque(name) for name in (*_LOCKS, *_THREADS)},
     "bool": c.BOOL, "omp_sched_t": c.INT,
     "size_t": c.ULONG, "ssize_t": c.LONG, "ptrdiff_t": c.LONG, "intptr_t": c.LONG, "uintptr_t": c.ULONG,

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import MAIN, CompiledFunction, Object, Return, Set, Unit
+from pgasrob.frontends.c.compiler.atomic_variables import check_atomics
 from pgasrob.frontends.c.compiler.communicating_code import communicating, shared_names, teams_in
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.scopes import Body, Context, FunctionName, GlobalVariable, Scope, Target
@@ -42,6 +43,8 @@ class File:
         """Compile the file. Errors in a function matter only where it is called, unless that is `main`, or the file,
         which is no ``further`` one, has none."""
         unit, root = self.context.unit, parsed.root
+        with self._gathered():
+            check_atomics(self.context.tokens)
         with self._gathered():
             self._pragmas_outside(root)
         for node in root.children:
