@@ -9,7 +9,7 @@ from functools import partial
 from pgasrob.frontends.c.contents import from_bytes
 from pgasrob.frontends.c.facts import Facts, ObjectFacts, naming, shortest
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.parts import run_name, scalar_at
+from pgasrob.frontends.c.parts import are_elements, run_name, scalar_at
 from pgasrob.frontends.c.pieces import NUMBERS, number_of
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import UCHAR, Array, CType, Floating, Integer
@@ -104,7 +104,7 @@ class Cells:
         for offset, size in pieces:
             self.cells[id, offset] = self._next
             name = naming(id, object)(whole, type, offset, size)
-            if object.pieces is not None and size not in NUMBERS:
+            if object.pieces is not None and (size not in NUMBERS or are_elements(type, size)):
                 name = run_name(whole, type, offset, size)
             self._declare(id, name, None, (_initial(object, offset, size),))
 

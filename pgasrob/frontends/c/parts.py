@@ -95,6 +95,11 @@ def part_name(name: str, type: CType | None, offset: int, size: int) -> str:
     return f"{name}+{offset}" if offset else name
 
 
+def are_elements(type: CType | None, size: int) -> bool:
+    """Whether ``size`` bytes in an array of scalars of ``type`` are several of these."""
+    return isinstance(type, Array) and scalar_at(type.of, 0) == type.of and size > size_of(type.of)
+
+
 def run_name(name: str, type: CType | None, offset: int, size: int) -> str:
     """What the run of ``size`` bytes at ``offset`` of the object ``name`` is called: ``a[4..9]`` where these are
     elements, else by its bytes."""

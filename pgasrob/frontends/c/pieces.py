@@ -24,9 +24,10 @@ LARGEST_NUMBER = 8
 
 def number_of(contents: bytes) -> int:
     """The number of a piece with these ``contents``: what it is as a signed integer where it is short, else one that
-    stands for them. That is 0 where all bytes are, and another one for others."""
+    stands for them: where all bytes are the same what each is, and another one for other contents."""
     if len(contents) > LARGEST_NUMBER:
-        return int.from_bytes(blake2b(contents, digest_size=7).digest(), "little") if any(contents) else 0
+        same = contents.count(contents[:1]) == len(contents)
+        contents = contents[:1] if same else b"\0\1" + blake2b(contents, digest_size=6).digest()
     return int.from_bytes(contents, "little", signed=True)
 
 

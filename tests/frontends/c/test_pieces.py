@@ -70,7 +70,8 @@ def test_what_may_change_stays_so_in_other_pieces() -> None:
 
 def test_short_contents_are_numbers_and_long_ones_have_one() -> None:
     assert number_of(b"\1\2\3") == 0x030201 and number_of(b"\xff" * 8) == -1
-    assert number_of(bytes(100)) == 0 != number_of(b"a" * 100) != number_of(b"a" * 101)
+    assert number_of(bytes(100)) == 0 and number_of(b"a" * 100) == 97 and number_of(b"\xff" * 9) == -1
+    assert abs(number_of(b"a" * 99 + b"b")) > 255 and number_of(b"a" * 99 + b"b") != number_of(b"b" + b"a" * 99)
 
 
 def test_pieces_found_one_after_the_other_are_those_of_all_that_is_known() -> None:
