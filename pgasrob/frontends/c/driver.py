@@ -212,6 +212,8 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         try:
             machine.run()
         except TryAgain:
+            if world.facts.keeps_loops == "soon" and world.facts.loops_kept and not world.facts.shortened:
+                return None  # one rank shows whether little code is left
             again = True  # what the other ranks do and publish may be needed for more than this pass
         except NotLaid:
             pass
