@@ -158,7 +158,7 @@ class MergePoints:
         long = LONG_CODE // SOONER if soon else LONG_CODE
         if self.writer.statements <= long:
             return False
-        if soon and self.facts.shortened:
+        if soon and self.facts.shortened and self.writer.statements > 2 * long:
             raise StillLong
         return self.writer.statements > 4 * long or not any(
             self.position.heads[frame.function.name, head] > 1
