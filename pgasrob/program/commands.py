@@ -95,10 +95,13 @@ class Mark(Assume):
 class Guess(Assume):
     """An assume that always holds, where a rank goes one of several ways by an unknown value. ``free``: what others
     know of the value has no part in it, so that it may be one that no run has together with theirs. ``vain``: no values
-    are known for which all holds by which the rank has come here, so that it may be a way of no run."""
+    are known for which all holds by which the rank has come here, so that it may be a way of no run. ``waited``: the
+    queue that the thread has waited for just before, where what other threads of its rank have issued in it before may
+    have to be complete as well, so that no run of the program has it pending here."""
 
     free: bool = False
     vain: bool = False
+    waited: int | None = None
 
 
 FULL_FENCE = "full fence"

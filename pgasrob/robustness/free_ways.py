@@ -16,8 +16,8 @@ from pgasrob.program.core import lower
 from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
-from pgasrob.robustness.reasons import NoValuesKnown, ValuesSetFree
-from pgasrob.semantics.computation import Computation
+from pgasrob.robustness.reasons import NoValuesKnown, OthersPending, ValuesSetFree
+from pgasrob.semantics.computation import Computation, has_steps
 
 WHAT_RUNS_SHOW = {
     "violation": "a run with a cycle",
@@ -27,7 +27,7 @@ WHAT_RUNS_SHOW = {
     "race": "a run with a race",
     "fault": "a run that faults",
 }
-Doubt = ValuesSetFree | NoValuesKnown
+Doubt = ValuesSetFree | NoValuesKnown | OthersPending
 
 
 def has_free_ways(instance: Instance) -> bool:
@@ -42,8 +42,10 @@ def _may_be_none(command: Command) -> bool:
 def doubt(instance: Instance, computation: Computation, shows: str) -> Doubt | None:
     """Why it is open whether the ``computation``, which ``shows`` something, is a run of the program, if it is: it goes
     a way for which no values are known, or a free one and another one by an unknown value, where of an assertion a free
-    one is enough."""
-    guesses = list(_guesses(instance, computation))
+    one is enough; or operations are pending where a wait may have completed them."""
+    if (line := _pending_behind(instance, computation)) is not None:
+        return OthersPending(WHAT_RUNS_SHOW[shows], line)
+    guesses = [(guess, span) for guess, span, _ in _guesses(instance, computation) if guess.waited is None]
     vain = [span.line for guess, span in guesses if guess.vain]
     free = [span.line for guess, span in guesses if guess.free]
     if vain:
@@ -69,14 +71,35 @@ def without_free_ways(instance: Instance) -> Instance:
     return instance.with_automata(automata)
 
 
-def _guesses(instance: Instance, computation: Computation) -> Iterator[tuple[Guess, Span]]:
+def _pending_behind(instance: Instance, computation: Computation) -> int | None:
+    """The line of a wait behind which an operation of another thread of the rank is pending, issued before in the queue
+    that the wait is for."""
+    for guess, span, place in _guesses(instance, computation) if instance.has_threads else ():
+        if guess.waited is None:
+            continue
+        waiting = computation[place].rank
+        later = {event.issued for event in computation[place:] if event.is_step}
+        for event in computation[:place]:
+            other = event.rank != waiting and instance.home[event.rank] == instance.home[waiting]
+            if other and not event.is_step and event.issued in later and has_steps(event.kind):
+                command = next(
+                    edge.command
+                    for edge in instance.automata[event.rank].transitions
+                    if edge.occurrence == event.occurrence
+                )
+                if getattr(command, "queue", None) == Const(guess.waited):
+                    return span.line
+    return None
+
+
+def _guesses(instance: Instance, computation: Computation) -> Iterator[tuple[Guess, Span, int]]:
     taken: dict[tuple[int, int], tuple[Guess, Span]] = {
         (rank, edge.occurrence): (edge.command, edge.span)
         for rank, automaton in enumerate(instance.automata)
         for edge in automaton.transitions
         if isinstance(edge.command, Guess)
     }
-    for event in computation:
+    for place, event in enumerate(computation):
         found = taken.get((event.rank, event.occurrence)) if event.kind == "assume" else None
         if found is not None:
-            yield found
+            yield *found, place

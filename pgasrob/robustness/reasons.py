@@ -283,6 +283,18 @@ class NoValuesKnown(
     line: int
 
 
+class OthersPending(
+    Reason,
+    code="others-pending",
+    sentence="it is not known whether {what} is one of the program: behind the wait in line {line} an operation is "
+    "pending that another thread of the rank has issued before",
+):
+    """A run that shows something rests on a wait of one thread that may be one for the operations of others, too."""
+
+    what: str
+    line: int
+
+
 class EffectLimit(Reason, code="effect-limit", sentence="the search for outcomes ended after {states:,} states"):
     """The bound of the search for what a violation means."""
 

@@ -176,7 +176,7 @@ CASES = [
 ]  # fmt: skip
 ELSEWHERE = {
     Kind.UNREAD_HEADERS, Kind.UNREAD_FUNCTIONS, Kind.REDUCTION_ORDER, Kind.SAME_RANKS, Kind.SHARED_MEMORY,
-    Kind.OUTPUT_ORDER, Kind.MODEL_CHECKER, Kind.WAITING_ALIKE,
+    Kind.OUTPUT_ORDER, Kind.MODEL_CHECKER, Kind.WAITING_ALIKE, Kind.THREADS_COMPLETE, Kind.THREADS_SERIALIZED,
 }  # fmt: skip
 """Those that no call needs by itself."""
 

@@ -31,7 +31,7 @@ from pgasrob.frontends.c.thread_memory import KEPT
 from pgasrob.frontends.c.types import LONG
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, of_registers
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Await, Command, Fence, FetchAdd, Load, Store, Wait, WaitLocal
+from pgasrob.program.commands import Await, Command, Fence, FetchAdd, Guess, Load, Store, Wait, WaitLocal
 from pgasrob.program.expressions import Binary, Const, Expr
 from pgasrob.program.illegal_calls import Illegal, IllegalCall
 from pgasrob.program.statements import Do, Statement
@@ -198,20 +198,19 @@ class Threads:
                 return ways
             by = "without a thread level" if opened is None else f"with {levels.shown(level)}"
             sentence = f"`{call.name}` in another thread than the main one, {by}"
-            found = call.do(Illegal(Const(0), IllegalCall(levels.off_main, call.span, sentence, opened)))
-            return [self._around(way, found, ()) for way in ways]
+            self.writer.write(*call.do(Illegal(Const(0), IllegalCall(levels.off_main, call.span, sentence, opened))))
+            return ways
+        way = ways[0] if len(ways) == 1 else None
+        if not isinstance(way, Outcome):
+            # Which way it goes depends on its first command, before which no other may stand.
+            self.position.rests_on(Kind.THREADS_SERIALIZED, self.position.called)
+            return ways
         inside, cell = call.register("inside"), self.cell("in", levels.name)
         sentence = f"`{call.name}` while another thread of the rank is in a call, with {levels.shown(level)}"
         alone = Illegal(Binary("==", inside, Const(0)), IllegalCall(levels.at_once, call.span, sentence, opened))
         enter = call.do(FetchAdd(inside, call.me, cell, Const(1)), alone)
         leave = call.do(FetchAdd(call.register("inside"), call.me, cell, Const(-1)))
-        return [self._around(way, enter, leave) for way in ways]
-
-    def _around(self, way: Way, before: tuple[Statement, ...], after: tuple[Statement, ...]) -> Way:
-        if isinstance(way, Outcome):
-            return replace(way, statements=(*before, *way.statements), after=(*way.after, *after))
-        self.position.rests_on(Kind.THREADS_SERIALIZED, self.position.called)
-        return way
+        return [replace(way, statements=(*enter, *way.statements), after=(*way.after, *leave))]
 
     # Operations that other threads have issued
 
@@ -233,9 +232,11 @@ class Threads:
         left = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT, frozenset()))
         asked = sorted(thread for thread, queue in left if queue == command.queue)
         if self.position.others or isinstance(command, Fence):
-            if issued and (self.position.others or asked):
-                self.position.rests_on(Kind.THREADS_COMPLETE, self.position.called)
-            return []
+            if not issued or not (self.position.others or asked):
+                return []
+            self.position.rests_on(Kind.THREADS_COMPLETE, self.position.called)
+            waited = command.queue.value if isinstance(command.queue, Const) else None
+            return [Do(Guess(Const(1), waited=waited), self.position.span)]
         last, forks = dict(cast("tuple[tuple[int, int], ...]", self.notes[LAST] if asked else ())), self.forks
         made: list[Command] = []
         for thread in asked:

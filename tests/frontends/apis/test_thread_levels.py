@@ -6,6 +6,7 @@ import pytest
 
 from pgasrob.frontends.apis.thread_levels import MPI, SHMEM, knows_threads, levels_of
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import Illegal, IllegalCall
 from pgasrob.program.statements import Do, statements_in
 
@@ -48,6 +49,15 @@ def test_levels_of_mpi(init: str, level: str, where: str, rule: object, who: set
     assert {each.rule for each, _ in found} == ({rule} if rule else set())
     assert {thread for _, thread in found} == who
     assert all(each.sentence.startswith("`MPI_Bcast`") and each.rule.remedy for each, _ in found)
+
+
+def test_calls_that_only_ask_are_taken_to_be_alone() -> None:
+    test = "MPI_Request r; int done; MPI_Irecv(&x, 1, MPI_INT, 1 - me, 0, MPI_COMM_WORLD, &r); MPI_Test(&r, &done, 0);"
+    text = HYBRID.format(init="MPI_Init_thread", level=", MPI_THREAD_SERIALIZED, &p", where="master")
+    program = parse_c(
+        text.replace("MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);", f"{{ {test} MPI_Wait(&r, 0); }}")
+    ).program(2)
+    assert [each.about for each in program.assumptions if each.kind is Kind.THREADS_SERIALIZED] == [("MPI_Test",)]
 
 
 def test_levels_of_openshmem() -> None:

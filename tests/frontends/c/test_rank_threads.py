@@ -9,6 +9,7 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.rank_threads import changed, merged
 from pgasrob.frontends.c.thread_facts import Part
 from pgasrob.frontends.lower import parse_c
+from pgasrob.robustness.reasons import OthersPending
 from tests.frontends.apis.lowering import threads
 
 PROGRAM = """#include <shmem.h>
@@ -97,6 +98,33 @@ if (omp_get_thread_num()) shmem_long_p(&x, 1, 1 - me);
     assert "wait(0);" in found[0, 1]
     fence = parse_c(PROGRAM.format(body=body.replace("{wait}", "shmem_fence();"), outside="")).program(2)
     assert [each.about for each in fence.assumptions if each.kind.name == "THREADS_COMPLETE"] == [("shmem_fence",)]
+
+
+WAITED = """#pragma omp parallel num_threads(2)
+{
+  shmem_long_p(&z[omp_get_thread_num()], 7, 1 - me);
+  OWN
+#pragma omp barrier
+#pragma omp master
+  shmem_barrier_all();
+#pragma omp barrier
+  LATER
+  if (omp_get_thread_num() == 0) y = z[0] + z[1];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("own", "later", "verdict"),
+    [
+        ("", "", "unknown"),
+        ("shmem_quiet();", "", "robust"),
+        ("shmem_quiet();", "shmem_long_p(&z[1], 8, 1 - me);\n#pragma omp barrier\n", "not robust"),
+    ],
+)
+def test_a_run_that_needs_a_wait_to_be_for_one_thread_is_no_counterexample(own: str, later: str, verdict: str) -> None:
+    found = check(parse_c(PROGRAM.format(body=WAITED.replace("OWN", own).replace("LATER", later), outside="")), 2)
+    assert found.verdict == verdict
+    assert isinstance(found.reason, OthersPending) == (verdict == "unknown")
 
 
 def test_threads_of_posix() -> None:
