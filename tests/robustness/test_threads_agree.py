@@ -23,6 +23,7 @@ from pgasrob.robustness.native_traces import NativeTraceSearch
 from pgasrob.robustness.portfolio import PortfolioSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
+from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialFacts
 from tests.oracle.definition import decide
@@ -114,8 +115,18 @@ def test_threads_decide_many_verdicts() -> None:
          "process 1 { barrier; r <- mem[x]; }", True),
         ("process 0 { await(mem[y] == 1); barrier; } process 0 thread 1 { write(z, 1, x, q); wait(q); mem[y] <- 1; } "
          "process 1 { barrier; r <- mem[x]; }", False),
+        # The same where thread 1 passes it.
+        ("process 0 { write(z, 1, x, q); mem[y] <- 1; } process 0 thread 1 { await(mem[y] == 1); barrier; } "
+         "process 1 { barrier; r <- mem[x]; }", True),
+        ("process 0 { write(z, 1, x, q); r <- mem[y]; } process 0 thread 1 { barrier; } "
+         "process 1 { barrier; r <- mem[x]; }", False),
     ],
 )  # fmt: skip
 def test_what_is_ordered_between_threads(text: str, expected: bool) -> None:
     instance = parse(f"nodes 2; memory x, y, z, w; register r; queue q; {text}").instantiate()
-    assert {name: answer(make(instance)) for name, make in ENGINES.items()} == dict.fromkeys(ENGINES, expected)
+    engines = {name: make(instance) for name, make in ENGINES.items()}
+    assert {name: answer(engine) for name, engine in engines.items()} == dict.fromkeys(ENGINES, expected)
+    for violation in filter(None, (engine.violation for engine in engines.values())):
+        order = HappensBefore(replay(instance, violation.computation).computation)
+        events = order.computation
+        assert all(events[edge.source].rank == events[edge.target].rank for edge in order.program_order)
