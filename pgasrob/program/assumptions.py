@@ -71,7 +71,7 @@ class Kind(Enum):
     CALLS_SUCCEED = ("calls-succeed", "C", False,
         "no call fails: each returns what stands for success, and errno stays 0")
     ONE_THREAD = ("one-thread", "C", False,
-        "a rank is one thread: no signal handler, active message or other thread runs beside it")
+        "a rank runs the threads that the text starts: no signal handler, active message or other thread")
     # What only some constructs need, those first that say most about a program
     UNKNOWN_VALUES = "unknown-values", "construct", True, "any value may come of {names}, each time another"
     UNKNOWN_MEMORY = "unknown-memory", "construct", True, "any value may be loaded from {names}"

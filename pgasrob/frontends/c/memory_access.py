@@ -16,6 +16,7 @@ from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
 from pgasrob.frontends.c.objects import Objects
+from pgasrob.frontends.c.parts import is_uneven
 from pgasrob.frontends.c.pieces import NUMBERS, number_of
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem
@@ -371,6 +372,8 @@ class Memory:
         written = {offset - shift: size for offset, size in self.pointers.pieces(to, bytes).items()}
         known = {offset: (size, value, floating) for offset, size, value, floating in
                  source.inside(of.offset, of.offset + bytes)}  # fmt: skip
+        if is_uneven({**{offset: held[0] for offset, held in known.items()}, **read}, written):
+            return self._copy_bytes(to, of, bytes)
         values: list[tuple[int, Value, CType]] = []
         for offset in sorted({*read, *written, *known}):
             size = read.get(offset) or written.get(offset) or known[offset][0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import UCHAR, Array, CType, Pointer, Struct, Void
@@ -112,3 +112,11 @@ def run_name(name: str, type: CType | None, offset: int, size: int) -> str:
 def _has_scalar(type: CType, offset: int, size: int) -> bool:
     found = scalar_at(type, offset)
     return found is not None and size_of(found) == size
+
+def is_uneven(scalars: Mapping[int, int], cells: Mapping[int, int]) -> bool:
+    """Whether one of ``cells`` gets bytes of several of the ``scalars`` that are copied, or some of one and others that
+    are in none; each is given by where it begins and its size."""
+    starts = (at for begin, size in cells.items() for at in range(begin, begin + size) if at in scalars)
+    return any(at not in cells or scalars[at] != cells[at] for at in starts) or any(
+        at in cells for begin, size in scalars.items() for at in range(begin + 1, begin + size)
+    )

@@ -63,18 +63,27 @@ def compare_memory(call: Call) -> Outcome | Look:
         return unknown_result(call, DIFFERENCE)
     # Where they differ the sign is unknown: it depends on the order of the bytes in a cell.
     steps = Steps(call)
-    equal: Expr = Const(1)
+    equal = list[Expr]()
     for one, other in pairs(call, left, right, size):
         held = []
         for cell in (one, other):
             register = call.register("compared")
             steps.do(commands.Load(register, cell))
             held.append(register)
-        equal = Binary("&&", equal, Binary("==", held[0], held[1], IntType(64, True)))
+        equal.append(Binary("==", held[0], held[1], IntType(64, True)))
     sign = unknown_value(call, (0, 1), computed=True)
     assert isinstance(sign, Unknown) and isinstance(sign.expr, Leaf)
     differ = Unknown(Binary("-", Binary("*", replace(sign.expr, fixed=True), Const(2)), Const(1)))
-    return Look(steps.outcome(NULL).statements, equal, Outcome(result=Known(0)), Outcome(result=differ))
+    same = _all(equal)
+    return Look(steps.outcome(NULL).statements, same, Outcome(result=Known(0)), Outcome(result=differ))
+
+
+def _all(conditions: list[Expr]) -> Expr:
+    """Whether all ``conditions`` hold, no deeper than has to be: thousands in a row are deeper than Python goes."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else Const(1)
+    middle = len(conditions) // 2
+    return Binary("&&", _all(conditions[:middle]), _all(conditions[middle:]))
 
 
 @calls(
