@@ -113,6 +113,7 @@ def _has_scalar(type: CType, offset: int, size: int) -> bool:
     found = scalar_at(type, offset)
     return found is not None and size_of(found) == size
 
+
 def is_uneven(scalars: Mapping[int, int], cells: Mapping[int, int]) -> bool:
     """Whether one of ``cells`` gets bytes of several of the ``scalars`` that are copied, or some of one and others that
     are in none; each is given by where it begins and its size."""
