@@ -69,6 +69,51 @@ SHMEM = Levels(
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Calls of which a rank makes one at a time with the same object, whatever its thread level is: the functions that
+    ``calls`` matches, and the kinds of handles that may be that object. Where they have none it is the memory at their
+    first argument, or all ranks. ``target``: the argument that has to be the same as well."""
+
+    calls: str
+    handles: tuple[str, ...]
+    rule: Rule
+    target: int | None = None
+
+
+_ORDERED = "let one thread make it, or order the threads by a barrier or a lock"
+ALONE = (
+    Alone(
+        "P?MPI_(Barrier|Bcast|(All)?[Rr]educe\\w*|(Ex)?[Ss]can|(All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?"
+        "|Comm_(dup|split|create|free)|Win_(create|allocate|allocate_shared|create_dynamic|free|fence))$",
+        ("window", "comm"),
+        Rule("mpi-collectives-at-once", "one thread of a process at a time is in a collective of a communicator or "
+             "of a window", "MPI-4.1, 11.6.2", _ORDERED),
+    ),
+    Alone(
+        "P?MPI_Win_lock$", ("window",),
+        Rule("mpi-locks-at-once", "the epochs of a process at a target are one after the other", "MPI-4.1, 12.5.3",
+             _ORDERED),
+        target=1,
+    ),
+    Alone(
+        "p?shmem_(barrier_all|sync_all|barrier|sync|team_sync|\\w*(broadcast|collect|alltoalls?|reduce|to_all)\\w*)$",
+        ("team",),
+        Rule("shmem-collectives-at-once", "one thread of a PE at a time is in a collective of a team",
+             "OpenSHMEM 1.5, 9.2", _ORDERED),
+    ),
+    Alone(
+        "p?shmem_set_lock$", (),
+        Rule("shmem-locks-at-once", "one thread of a PE at a time asks for a lock", "OpenSHMEM 1.5, 9.12", _ORDERED),
+    ),
+)  # fmt: skip
+
+
+def alone(name: str) -> Alone | None:
+    """What the function ``name`` needs to be alone with, if anything."""
+    return next((each for each in ALONE if re.match(each.calls, name)), None)
+
+
 def levels_of(name: str) -> Levels | None:
     """The levels by which the function ``name`` may be called; None where every thread may always call it."""
     found = next((each for each in (MPI, SHMEM) if re.match(each.calls, name)), None)
@@ -80,4 +125,4 @@ def knows_threads(name: str) -> bool:
     return re.match("P?MPI_|p?shmemx?_|p?gaspi_", name) is not None
 
 
-__all__ = ["MPI", "MULTIPLE", "SERIALIZED", "SHMEM", "knows_threads", "levels_of"]
+__all__ = ["ALONE", "MPI", "MULTIPLE", "SERIALIZED", "SHMEM", "Alone", "alone", "knows_threads", "levels_of"]

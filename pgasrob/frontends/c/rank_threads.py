@@ -18,7 +18,7 @@ from typing import cast
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.mpi import epochs
 from pgasrob.frontends.apis.mpi.requests import LIVE as REQUESTS
-from pgasrob.frontends.apis.thread_levels import MULTIPLE, SERIALIZED, knows_threads, levels_of
+from pgasrob.frontends.apis.thread_levels import MULTIPLE, SERIALIZED, Alone, alone, knows_threads, levels_of
 from pgasrob.frontends.c.branching import Branch, Branching
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.pointers import Pointers
@@ -29,7 +29,7 @@ from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, TEAM, Change, Forks
 from pgasrob.frontends.c.thread_memory import KEPT
 from pgasrob.frontends.c.types import LONG
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, of_registers
+from pgasrob.frontends.c.values import UNDEFINED, Address, Handle, Known, ObjectId, of_registers
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Await, Command, Fence, FetchAdd, Guess, Load, Store, Wait, WaitLocal
 from pgasrob.program.expressions import Binary, Const, Expr
@@ -77,6 +77,17 @@ def merged(key: str, base: Hashable, values: Sequence[Hashable]) -> Hashable:
         raise ValueError(key)  # they have the same numbers
     found = first.union(*added) - frozenset[Hashable]().union(*(first - each for each in rest))
     return (found if kind is frozenset else tuple(sorted(found, key=repr))) or None
+
+
+def _object(call: Call, one: Alone) -> tuple[str, ...]:
+    """The object that ``call`` has to be ``alone`` with, by a name that is the same in all calls with it."""
+    target = () if one.target is None else (str(call.arguments[one.target]),)
+    for each in call.arguments:
+        if isinstance(each, Handle) and each.kind in one.handles:
+            return one.rule.code, *map(str, each.data[:1]), *target
+    if not one.handles and (place := call.pointer(0)) is not None:
+        return one.rule.code, str(place.object.number), str(place.offset)
+    return (one.rule.code,)
 
 
 class Threads:
@@ -191,8 +202,18 @@ class Threads:
             raise Problem("PG104", f"`{call.name}` where a rank has several threads is not supported", hint)
         levels = levels_of(call.name)
         level, opened = (MULTIPLE, None) if levels is None else levels.granted(self.notes)
-        if levels is None or level == MULTIPLE:
+        if levels is None:
             return ways
+        if level == MULTIPLE:
+            one = alone(call.name)
+            if one is None or len(ways) != 1 or not isinstance(ways[0], Outcome):
+                return ways
+            sentence = f"`{call.name}` while another thread of the rank is in such a call"
+            return [
+                self._alone(
+                    call, ways[0], self.cell("in", *_object(call, one)), IllegalCall(one.rule, call.span, sentence)
+                )
+            ]
         if level < SERIALIZED:
             if not self.number:
                 return ways
@@ -205,12 +226,16 @@ class Threads:
             # Which way it goes depends on its first command, before which no other may stand.
             self.position.rests_on(Kind.THREADS_SERIALIZED, self.position.called)
             return ways
-        inside, cell = call.register("inside"), self.cell("in", levels.name)
         sentence = f"`{call.name}` while another thread of the rank is in a call, with {levels.shown(level)}"
-        alone = Illegal(Binary("==", inside, Const(0)), IllegalCall(levels.at_once, call.span, sentence, opened))
-        enter = call.do(FetchAdd(inside, call.me, cell, Const(1)), alone)
+        illegal = IllegalCall(levels.at_once, call.span, sentence, opened)
+        return [self._alone(call, way, self.cell("in", levels.name), illegal)]
+
+    def _alone(self, call: Call, way: Outcome, cell: Expr, otherwise: IllegalCall) -> Outcome:
+        """``way``, during which ``cell`` says that a thread is in such a call; ``otherwise``: if one is already."""
+        inside = call.register("inside")
+        enter = call.do(FetchAdd(inside, call.me, cell, Const(1)), Illegal(Binary("==", inside, Const(0)), otherwise))
         leave = call.do(FetchAdd(call.register("inside"), call.me, cell, Const(-1)))
-        return [replace(way, statements=(*enter, *way.statements), after=(*way.after, *leave))]
+        return replace(way, statements=(*enter, *way.statements), after=(*way.after, *leave))
 
     # Operations that other threads have issued
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.frontends.apis.thread_levels import MPI, SHMEM, knows_threads, levels_of
+import pgasrob
+from pgasrob.frontends.apis.thread_levels import ALONE, MPI, SHMEM, alone, knows_threads, levels_of
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import Illegal, IllegalCall
@@ -40,7 +41,7 @@ def illegal(text: str) -> list[tuple[IllegalCall, int]]:
         ("MPI_Init_thread", "FUNNELED", "masked filter(1)", MPI.off_main, {1}),
         ("MPI_Init_thread", "FUNNELED", "master", None, set()),
         ("MPI_Init_thread", "SERIALIZED", "single", MPI.at_once, {0, 1}),
-        ("MPI_Init_thread", "MULTIPLE", "single", None, set()),
+        ("MPI_Init_thread", "MULTIPLE", "single", ALONE[0].rule, {0, 1}),
     ],
 )
 def test_levels_of_mpi(init: str, level: str, where: str, rule: object, who: set[int]) -> None:
@@ -75,3 +76,47 @@ def test_which_calls_have_levels() -> None:
     assert levels_of("MPI_Put") is MPI and levels_of("PMPI_Comm_rank") is MPI and levels_of("MPI_Wtime") is None
     assert levels_of("pshmem_quiet") is SHMEM and levels_of("shmem_query_thread") is None
     assert levels_of("gaspi_write") is None and knows_threads("gaspi_write") and not knows_threads("ARMCI_Put")
+
+
+def test_which_calls_a_rank_makes_one_at_a_time() -> None:
+    assert [alone(each) for each in ("MPI_Win_fence", "MPI_Win_lock", "shmem_int_sum_reduce", "shmem_set_lock")] == [
+        *ALONE
+    ]
+    assert alone("MPI_Allreduce") is alone("MPI_Barrier") is ALONE[0]
+    assert {alone(each) for each in ("MPI_Put", "MPI_Win_flush", "shmem_quiet", "shmem_int_p", "MPI_Recv")} == {None}
+
+
+AT_ONCE = {
+    "mpi": """#include <mpi.h>
+int main(int c, char **v) { int p; MPI_Init_thread(&c, &v, MPI_THREAD_MULTIPLE, &p); MPI_Comm other;
+MPI_Comm_dup(MPI_COMM_WORLD, &other);
+#pragma omp parallel num_threads(2)
+{ USE }
+MPI_Finalize(); return 0; }
+""",
+    "shmem": """#include <shmem.h>
+#include <omp.h>
+long one, two;
+int main(void) { int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p);
+#pragma omp parallel num_threads(2)
+{ USE }
+shmem_finalize(); return 0; }
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("api", "use", "rule"),
+    [
+        ("mpi", "MPI_Barrier(other);", "mpi-collectives-at-once"),
+        ("mpi", "\n#pragma omp critical\nMPI_Barrier(other);\n", None),
+        ("mpi", "\n#pragma omp single nowait\nMPI_Barrier(other);\n", None),
+        ("shmem", "shmem_sync_all();", "shmem-collectives-at-once"),
+        ("shmem", "shmem_set_lock(&one); shmem_clear_lock(&one);", "shmem-locks-at-once"),
+        ("shmem", "long *l = omp_get_thread_num() ? &one : &two; shmem_set_lock(l); shmem_clear_lock(l);", None),
+    ],
+)
+def test_one_at_a_time(api: str, use: str, rule: str | None) -> None:
+    found = pgasrob.check(parse_c(AT_ONCE[api].replace("USE", use)), 2)
+    assert found.legal == ("no" if rule else "yes")
+    assert {each.call.rule.code for each in found.illegal_calls} == ({rule} if rule else set())
