@@ -537,5 +537,12 @@ def refuse_threads(program: Declared, what: str) -> None:
         raise _error(program, "PG038", f"{what}: ranks with several threads are not read for it yet", hint)
 
 
+def without_threads(instance: Instance, what: str) -> Instance:
+    """``instance``, whose ranks have one thread each. Raises :class:`SourceError` where they may have several, which
+    ``what`` is asked for does not know."""
+    refuse_threads(instance.program, what)
+    return instance
+
+
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:
     return SourceError([Diagnostic(code, message, program.source.file, hint=hint)])

@@ -469,6 +469,8 @@ def in_words(terminals: Collection[str]) -> str:
         left.discard("LBRACE")
     if {"ELSE", "OR"} <= left:  # and so can these two together
         left -= {"ELSE", "OR"}
+    if {"NAME", "LBRACE"} <= left:  # behind `process`
+        left = left - {"NAME"} | {"thread"}
     words = []
     for marker, phrase, members in GROUPS:
         if marker in left:

@@ -701,7 +701,7 @@ def test_a_diagnostic_is_drawn_with_its_line_and_carets() -> None:
     ("text", "message"),
     [
         ("foo", "expected a declaration, the end of the file or `process`, found `foo`"),
-        ("process", "expected an integer or `{`, found the end of the file"),
+        ("process", "expected an integer, `thread` or `{`, found the end of the file"),
         ("process { ; }", "expected a statement or `}`, found `;`"),
         ("process { { } ; }", "expected a statement or `}`, found `;`"),
         ("process { choose { } ; }", "expected a statement, `or` or `}`, found `;`"),
@@ -711,7 +711,7 @@ def test_a_diagnostic_is_drawn_with_its_line_and_carets() -> None:
         ("memory 1;", "expected a name, found `1`"),
         ("memory x 1;", "expected `,`, `;`, `=` or `[`, found `1`"),
         ("memory x[y];", "expected an integer, found `y`"),
-        ("process 0 0 { }", "expected `,` or `{`, found `0`"),
+        ("process 0 0 { }", "expected `,`, `thread` or `{`, found `0`"),
     ],
 )
 def test_what_was_expected_is_said_in_words(text: str, message: str) -> None:

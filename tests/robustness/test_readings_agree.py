@@ -258,9 +258,9 @@ def test_without_commuting_updates_programs_that_update_have_other_verdicts(monk
     as_read = instance._as_read
 
     def all_in_conflict(
-        program: Declared, automata: Sequence[ControlAutomaton], reading: Reading
+        program: Declared, automata: Sequence[ControlAutomaton], reading: Reading, home: Sequence[int]
     ) -> list[ControlAutomaton]:
-        return as_read(program, automata, Reading(reading.failed_polls, "all"))
+        return as_read(program, automata, Reading(reading.failed_polls, "all"), home)
 
     reading = readings.Reading("wait", "commuting")
     assert disagreements("updates", reading) == 0

@@ -11,7 +11,7 @@ from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
 from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Look, Source, States
 from pgasrob.diagnostics import SourceError
-from pgasrob.program.instance import refuse_threads
+from pgasrob.program.instance import without_threads
 from pgasrob.program.program import Instantiable
 from pgasrob.program.reading import READINGS, Reading
 
@@ -52,9 +52,7 @@ def subjects(program: Instantiable, nodes: int | None, frame: Any, reading: Read
     """The cases that need evidence: the instance on ``nodes`` nodes, or, with a ``frame``, the instances below the
     cutoff and the cases of every number of nodes from there on."""
     for count in (nodes,) if frame is None else range(2, cutoff(*frame)):
-        instance = program.instantiate(count, reading)
-        refuse_threads(instance.program, "a certificate")
-        yield case_of(instance)
+        yield case_of(without_threads(program.instantiate(count, reading), "a certificate"))
     if frame is not None:
         yield from cases(program.for_every_count(), reading, *frame)
 
@@ -73,8 +71,7 @@ def examine(program: Instantiable, text: str, look: Look = str) -> Answer:
         found = read(text)
         about = subjects(program, found["nodes"], found["frame"], found["reading"])
         for number, (part, case) in enumerate(zip(found["parts"], about, strict=True)):
-            reason = _refusal(case, look, found["program"], part)
-            if reason is not None:
+            if (reason := _refusal(case, look, found["program"], part)) is not None:
                 return Answer(f"in part {number}: {reason}" if found["frame"] else reason)
         return Answer(None, found)
     except SourceError as error:

@@ -19,6 +19,8 @@ from pgasrob.program.outside_memory import ENDING, TERMINAL, Outside
 NEVER = Const(0)
 Given = Value | Expr | int
 """What a call gives to the program: a value of C, an expression of the calculus, or a number."""
+NUMBERED = ".numbered"
+"""In the keys of notes of which the parts are numbered by the order in which a rank makes them."""
 
 
 def as_value(given: Given) -> Value:
@@ -51,6 +53,12 @@ def refuse_freed(call: Call, address: Address, which: str) -> None:
     """Raises :class:`NotAllowed` if ``address`` is in memory that has been given back; ``which`` memory it is."""
     if (found := freed(call.state).get(address.object)) is not None:
         raise NotAllowed(found[1], f"{which} that has been freed", found[0])
+
+
+class Alike:
+    """What an API remembers that is the same whichever threads of a rank have done it."""
+
+    __slots__ = ()
 
 
 class NotAllowed(Exception):

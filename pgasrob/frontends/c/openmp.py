@@ -15,6 +15,7 @@ STANDALONE = frozenset(words("barrier taskwait taskyield flush"))
 """They stand for themselves: no statement belongs to them."""
 DECLARATIVE = frozenset({"threadprivate", "declare simd"})
 LOOPS = frozenset(words("for simd taskloop"))
+TASKS = frozenset(words("task taskloop taskgroup"))
 SHARING = frozenset(words("private firstprivate lastprivate reduction"))
 """Clauses by which a variable is another one inside."""
 _DATA = "private firstprivate "

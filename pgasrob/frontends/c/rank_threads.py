@@ -15,9 +15,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from pgasrob.frontends.apis.call_steps import NUMBERED, Alike
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.mpi import epochs
-from pgasrob.frontends.apis.mpi.requests import LIVE as REQUESTS
 from pgasrob.frontends.apis.thread_levels import MULTIPLE, SERIALIZED, Alone, alone, knows_threads, levels_of
 from pgasrob.frontends.c.branching import Branch, Branching
 from pgasrob.frontends.c.contents import Contents
@@ -64,7 +63,7 @@ def merged(key: str, base: Hashable, values: Sequence[Hashable]) -> Hashable:
     ValueError where that is another thing by which of them comes first."""
     if len(values) == 1:
         return values[0]
-    if len(set(values)) == 1 and isinstance(values[0], bool | epochs.Fence):
+    if len(set(values)) == 1 and isinstance(values[0], bool | Alike):
         return values[0]
     before = base or (frozenset() if any(isinstance(each, frozenset) for each in values) else ())
     sets = [each or type(before)() for each in values]
@@ -73,7 +72,7 @@ def merged(key: str, base: Hashable, values: Sequence[Hashable]) -> Hashable:
         raise ValueError(key)
     first, *rest = (frozenset(cast("frozenset[Hashable]", each)) for each in (before, *sets))
     added = [each - first for each in rest]
-    if key == REQUESTS and sum(map(bool, added)) > 1:
+    if NUMBERED in key and sum(map(bool, added)) > 1:
         raise ValueError(key)  # they have the same numbers
     found = first.union(*added) - frozenset[Hashable]().union(*(first - each for each in rest))
     return (found if kind is frozenset else tuple(sorted(found, key=repr))) or None

@@ -151,6 +151,9 @@ class RecordedCall:
     def laid(self, rank: int, cell: Expr, register: Register) -> Expr:
         return register
 
+    def become_unknown(self, cells: Sequence[Expr]) -> None:
+        pass
+
     def load(self, address: Address, type: CType) -> Value | None:
         return self.world.contents.get(address)
 

@@ -206,7 +206,11 @@ def test_what_apis_remember_after_several_threads() -> None:
     assert merged("k", frozenset({1, 2}), [frozenset({1}), frozenset({1, 2, 3})]) == frozenset({1, 3})
     assert merged("k", (2,), [(1, 2), (2, 3)]) == (1, 2, 3)
     assert merged("k", None, [True, True]) is True
-    for key, values in (("mpi.sent.x", [1, 1]), ("mpi.requests", [frozenset({1}), frozenset({2})]), ("k", [1, 2])):
+    for key, values in (
+        ("mpi.sent.x", [1, 1]),
+        ("mpi.requests.numbered", [frozenset({1}), frozenset({2})]),
+        ("k", [1, 2]),
+    ):
         with pytest.raises(ValueError, match=key):
             merged(key, None, values)
 

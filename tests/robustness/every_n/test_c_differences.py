@@ -8,7 +8,6 @@ from __future__ import annotations
 import pytest
 
 import pgasrob
-from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.statements import FlowGraph
 from tests.support import check_every_count
@@ -246,16 +245,21 @@ def test_what_an_index_that_is_not_known_reaches(body: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "unsigned char *p = (unsigned char *) &x; if (p[me & 7]) t = 1; x = 297;",
-        "union { long l[2]; int i[4]; } z; z.l[0] = 1; z.l[1] = 2; t = z.i[me & 3];",
-        "int *p = (int *) cells; t = p[me & 7]; cells[1] = 5;",
+        "unsigned char *p = (unsigned char *) &x; x = 297; if (p[me & 7] != (me ? me == 1 : 41))",
+        "union { long l[2]; int i[4]; } z; z.l[0] = 1; z.l[1] = 2; if (z.i[me & 3] != (me ? me == 2 ? 2 : 0 : 1))",
+        "int *p = (int *) cells; cells[1] = 5; if (p[me & 7] != (me == 2 ? 5 : 0))",
     ],
 )
-def test_parts_of_scalars_at_an_index_that_is_not_known_are_refused(body: str) -> None:
-    with pytest.raises(SourceError, match="which overlap"):
-        parse_c(SHMEM % body).for_every_count()
-    with pytest.raises(SourceError, match="which overlap"):
-        parse_c(SHMEM % f"shmem_long_p(&y, 1, 0); shmem_barrier_all(); {body.replace('me', 'y')}").program(2)
+def test_parts_of_scalars_at_an_index_that_is_not_known(body: str) -> None:
+    """They lie in cells of the finest size."""
+    known = "shmem_long_p(&y, me, me); shmem_barrier_all();"
+    for where, program in (
+        ("me", parse_c(SHMEM % f"{body} {FAR}").for_every_count()),
+        ("y", parse_c(SHMEM % f"{known} {body.replace('[me', '[y')} {FAR}").program(3)),
+    ):
+        assert pgasrob.check(program, 3).verdict == "robust", where
+    wrong = f"{body.replace('!=', '==')} {FAR}"
+    assert pgasrob.check(parse_c(SHMEM % wrong).for_every_count(), 3).verdict == "error"
 
 
 def test_integers_that_calls_take_with_another_sign() -> None:

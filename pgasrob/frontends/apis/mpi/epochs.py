@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
-from pgasrob.frontends.apis.call_steps import NEVER, Steps
+from pgasrob.frontends.apis.call_steps import NEVER, Alike, Steps
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.targets import Closed, Target, Window, named, shown
 from pgasrob.program.expressions import Expr
@@ -55,7 +55,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Alike):
     """A fence, after which an epoch may go on. ``nosucceed``: it says that none does. ``used``: there has been
     communication, the ``first`` of which is this."""
 

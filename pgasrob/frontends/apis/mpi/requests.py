@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from pgasrob.frontends.apis.call_steps import Steps, least_free
+from pgasrob.frontends.apis.call_steps import NUMBERED, Steps, least_free
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, receive
 from pgasrob.frontends.apis.interface import Call, Way
 from pgasrob.frontends.apis.lent import give_back, lend
@@ -26,7 +26,7 @@ from pgasrob.frontends.c.values import NULL, Address, Handle, ObjectId
 from pgasrob.program.commands import WaitLocal
 from pgasrob.program.illegal_calls import Opened
 
-LIVE = "mpi.requests"
+LIVE = f"mpi.requests{NUMBERED}"
 SAME_COUNT = "give the same number of elements on both sides"
 """The hint for values that do not fit the buffer."""
 

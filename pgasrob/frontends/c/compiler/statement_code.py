@@ -11,6 +11,7 @@ from pgasrob.frontends.c.compiler.local_declarations import Declarations
 from pgasrob.frontends.c.compiler.operands import NOTHING, Operand
 from pgasrob.frontends.c.compiler.scopes import Body, Scope
 from pgasrob.frontends.c.compiler.thread_regions import Regions
+from pgasrob.frontends.c.compiler.thread_teams import Teams
 from pgasrob.frontends.c.layout import with_article
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import INT, CType, Integer, Struct, Void
@@ -32,7 +33,7 @@ class Statements:
         self.result_pointer = result_pointer
         self.expressions = Expressions(emitter, self._block_value)
         self.declarations = Declarations(emitter, body, self.expressions)
-        self.regions = Regions(emitter, body, self.expressions, self.declarations, self.statement)
+        self.regions = Regions(emitter, body, self.expressions, self.declarations, self.statement, Teams)
         self.branches = self.expressions.branches
         self.constants = self.expressions.constants
         self.conversions = self.expressions.conversions

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from pgasrob.frontends.c.code import Branch, Call, Copy, Region
 from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop, canonical
@@ -28,8 +29,7 @@ from pgasrob.frontends.c.compiler.scopes import (
 )
 from pgasrob.frontends.c.compiler.thread_accesses import Accesses, nodes_in
 from pgasrob.frontends.c.compiler.thread_races import Race, Races
-from pgasrob.frontends.c.compiler.thread_teams import TASKS, Teams
-from pgasrob.frontends.c.openmp import DECLARATIVE, LOOPS, STANDALONE, Directive
+from pgasrob.frontends.c.openmp import DECLARATIVE, LOOPS, STANDALONE, TASKS, Directive
 from pgasrob.frontends.c.openmp import directive as read
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import Token, error
@@ -45,12 +45,27 @@ _ONE_TEAM = frozenset(["for", "sections", "single", "master", "masked", "critica
 """In these no barrier stands, and no loop or sections for the team (OpenMP 5.2, 17.1)."""
 
 
+class TeamCode(Protocol):
+    """Compiles directives for teams whose threads are processes.
+
+    Attributes: ``guarded`` (by the `id` of statements that only some threads execute, what compiles them), ``open``
+    (how many regions of teams are open).
+    """
+
+    guarded: dict[int, Callable[[Node], None]]
+    open: int
+
+    def barrier(self, directive: Directive) -> None: ...
+
+    def construct(self, directive: Directive, rest: Sequence[Directive], node: Node) -> None: ...
+
+
 class Regions:
     """Compiles the statements of one function that stand under directives; ``statement`` compiles others."""
 
     def __init__(
         self, emitter: Emitter, body: Body, expressions: Expressions, declarations: Declarations,
-        statement: Callable[[Node], None],
+        statement: Callable[[Node], None], teams: Callable[[Regions], TeamCode],
     ) -> None:  # fmt: skip
         self.emitter = emitter
         self.context = emitter.context
@@ -63,7 +78,7 @@ class Regions:
         self.teams: list[Scope] = []
         """The blocks around the parallel regions that are open."""
         self.races: dict[int, list[Race]] = {}  # by the id of the statements
-        self.of_team = Teams(self)
+        self.of_team = teams(self)
         self._under_way: set[int] = set()  # the `id` of directives
         self._kept: list[Node] = []  # whose ids may be remembered
 

@@ -16,7 +16,7 @@ from pgasrob.frontends.c.code import Branch, Call, Region, Set, Slot
 from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop
 from pgasrob.frontends.c.compiler.operands import MemoryPlace, Operand, constant
 from pgasrob.frontends.c.compiler.scopes import SlotVariable
-from pgasrob.frontends.c.openmp import Directive
+from pgasrob.frontends.c.openmp import TASKS, Directive
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import Token, error
 from pgasrob.frontends.c.types import INT, LONG, VOID, CType, Integer, Pointer
@@ -35,7 +35,6 @@ TEAM_CLAUSES = {
     "copyprivate": "store the value in a shared variable",
 }
 """Clauses that are not supported where the threads of a team are processes, and what to do instead."""
-TASKS = frozenset({"task", "taskloop", "taskgroup"})
 _COMPOUND = {"+=": "add_fetch", "-=": "sub_fetch", "&=": "and_fetch", "|=": "or_fetch", "^=": "xor_fetch"}
 
 

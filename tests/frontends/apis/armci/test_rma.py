@@ -122,7 +122,6 @@ def test_accumulates() -> None:
         ("ARMCI_Put", (HERE, THERE, 4, 0), "an address of rank 1, not of rank 0"),
         ("ARMCI_Put", (THERE, THERE, 4, 1), "an address of rank 1"),
         ("ARMCI_Put", (HERE, HERE, 4, 1), "an address of rank 0, not of rank 1"),
-        ("ARMCI_Acc", (2, OUT, HERE, THERE, 4, 1), "floats"),
     ],
 )
 def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> None:
