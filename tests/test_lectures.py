@@ -233,7 +233,7 @@ def test_a_compiler_accepts_the_c_programs(path: Path) -> None:
     if which("gcc") is None or not all(file.exists() for file in needed):
         pytest.skip("needs gcc, and libopenmpi-dev or libarmci-mpi-dev")
     include = ["-include", str(HEADERS / "shmem15.h")] if "shmem.h" in text else []
-    flags = ["-std=c11", "-fsyntax-only", "-Wall", *include, f"-I{HEADERS if own else MPI_HEADERS}"]
+    flags = ["-std=c11", "-fopenmp", "-fsyntax-only", "-Wall", *include, f"-I{HEADERS if own else MPI_HEADERS}"]
     result = subprocess.run(["gcc", *flags, str(path)], capture_output=True, text=True, check=False)
     assert result.stderr == ""
 

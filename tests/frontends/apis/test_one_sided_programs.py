@@ -23,7 +23,7 @@ def sources(*apis: str) -> list[Path]:
 
 def compile_only(path: Path, headers: Path) -> str:
     """What the compiler complains about."""
-    command = ["gcc", "-std=c11", "-fsyntax-only", "-Wall", f"-I{headers}", str(path)]
+    command = ["gcc", "-std=c11", "-fopenmp", "-fsyntax-only", "-Wall", f"-I{headers}", str(path)]
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 

@@ -52,7 +52,8 @@ def test_a_compiler_accepts_it(path: Path) -> None:
         pytest.skip("no gcc, or no headers of Open MPI")
     newer = ROOT / "tests/frontends/headers/shmem15.h"
     include = ["-include", str(newer)] if path.parent.name == "openshmem" else []
-    command = ["gcc", "-std=c11", "-fsyntax-only", "-Wall", "-Werror", *include, "-I", str(INCLUDE), str(path)]
+    flags = ["-std=c11", "-fopenmp", "-fsyntax-only", "-Wall", "-Werror"]
+    command = ["gcc", *flags, *include, "-I", str(INCLUDE), str(path)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
