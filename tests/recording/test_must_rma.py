@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob.api import race as races
+from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.recording import must_rma
@@ -78,12 +79,16 @@ def test_a_race_is_missed_in_one_of_two_orders() -> None:
 
 def test_corpus() -> None:
     """How often it is right over the corpus, of which the headers say whether there are races: the run to the seed 0 of
-    each program, or ten with --nightly."""
+    each program, or ten with --nightly. Programs with threads are refused (PG038)."""
     counts: Counter[str] = Counter()
     for path in sorted(CORPUS.glob("*.c")):
         if path.name.startswith("illegal_"):
             continue
         instance = corpus_instance(path)
+        if instance.program.has_threads:
+            with pytest.raises(SourceError, match="PG038"):
+                recorded(instance, ())
+            continue
         truth = "// races: none\n" not in path.read_text()
         for seed in range(examples(1, nightly=10)):
             alarm = bool(reported(instance, seed))

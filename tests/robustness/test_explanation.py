@@ -1,6 +1,6 @@
 """What an explanation says is so: sigma, the normal form, the heads, the marked word, the attack, the counts.
 
-On the whole corpus, and on program 1to1 to the letter of the paper.
+On the whole corpus, but for programs with threads, which are refused, and on program 1to1 to the letter of the paper.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pgasrob.automata.automaton import Interned
 from pgasrob.automata.multiheaded import comp
+from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.render.explanation.blocks import Text, steps
 from pgasrob.render.explanation.chapters import chapters
@@ -38,7 +39,8 @@ from tests.support import program as parsed
 from tests.test_paper import NORMAL_FORM, SIGMA, TAU, relation
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-CORPUS = sampled(sorted(path for path in PROGRAMS.glob("*/*.pgas") if path.parent.name != "lectures"), 4)
+OTHERS = ("lectures", "threads")
+CORPUS = sampled(sorted(path for path in PROGRAMS.glob("*/*.pgas") if path.parent.name not in OTHERS), 4)
 ONE_TO_ONE = PROGRAMS / "one_to_one" / "one_to_one.pgas"
 
 
@@ -88,6 +90,12 @@ def test_every_program_of_the_corpus_is_explained() -> None:
     assert verdicts.count(("not robust", False, False)) > 20
     assert verdicts.count(("robust", False, True)) > 20
     assert sum(found.origin == "check" for found in violating()) > 0  # those that the product takes too long for
+
+
+@pytest.mark.parametrize("path", sorted(PROGRAMS.glob("threads/*.pgas")), ids=lambda path: path.stem)
+def test_programs_with_threads_are_refused(path: Path) -> None:
+    with pytest.raises(SourceError, match="PG038"):
+        explained(path)
 
 
 # The computation
