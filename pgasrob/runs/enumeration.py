@@ -25,7 +25,11 @@ Word = tuple[Letter, ...]
 
 
 class HasLoop(Exception):
-    """The program has a loop, so its runs need not end; ``line`` is the first one of the loop, 0 when unknown."""
+    """The program has a loop, so its runs need not end.
+
+    ``rank`` is the name of the process that has it ("0.1" for thread 1 of rank 0), ``line`` the first one of the loop,
+    0 when unknown.
+    """
 
     def __init__(self, rank: str, line: int) -> None:
         super().__init__(f"rank {rank} has a loop in line {line}")
