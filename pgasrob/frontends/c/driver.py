@@ -236,9 +236,9 @@ def _machines(world: World) -> Iterator[Machine]:
     """A machine for each rank, and then one for each further thread that it has forked."""
     for rank in world.ranks:
         yield Machine(world, rank, MachineCall)
-        forks = world.forks.get(rank.number) if not rank.is_symbol else None
-        for thread in range(1, max(forks.threads, default=0) + 1 if forks is not None else 0):
-            yield Machine(world, rank, MachineCall, thread)
+        if not rank.is_symbol and rank.number in world.forks:
+            for thread in range(1, max(world.forks[rank.number].threads, default=0) + 1):
+                yield Machine(world, rank, MachineCall, thread)
 
 
 def _process(machine: Machine) -> Process:

@@ -200,19 +200,18 @@ class Threads:
             hint = "communicate before the region or behind it"
             raise Problem("PG104", f"`{call.name}` where a rank has several threads is not supported", hint)
         levels = levels_of(call.name)
-        level, opened = (MULTIPLE, None) if levels is None else levels.granted(self.notes)
         if levels is None:
             return ways
+        level, opened = levels.granted(self.notes)
+        way = ways[0] if len(ways) == 1 else None
         if level == MULTIPLE:
             one = alone(call.name)
-            if one is None or len(ways) != 1 or not isinstance(ways[0], Outcome):
+            if one is None or not isinstance(way, Outcome):
                 return ways
-            sentence = f"`{call.name}` while another thread of the rank is in such a call"
-            return [
-                self._alone(
-                    call, ways[0], self.cell("in", *_object(call, one)), IllegalCall(one.rule, call.span, sentence)
-                )
-            ]
+            illegal = IllegalCall(
+                one.rule, call.span, f"`{call.name}` while another thread of the rank is in such a call"
+            )
+            return [self._alone(call, way, self.cell("in", *_object(call, one)), illegal)]
         if level < SERIALIZED:
             if not self.number:
                 return ways
@@ -220,7 +219,6 @@ class Threads:
             sentence = f"`{call.name}` in another thread than the main one, {by}"
             self.writer.write(*call.do(Illegal(Const(0), IllegalCall(levels.off_main, call.span, sentence, opened))))
             return ways
-        way = ways[0] if len(ways) == 1 else None
         if not isinstance(way, Outcome):
             # Which way it goes depends on its first command, before which no other may stand.
             self.position.rests_on(Kind.THREADS_SERIALIZED, self.position.called)

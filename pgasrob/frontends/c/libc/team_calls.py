@@ -5,7 +5,7 @@ Where there is no team, one thread does all of it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import cast
 
 from pgasrob.frontends.apis.call_steps import Steps
@@ -130,10 +130,7 @@ def single_done(call: Call) -> Outcome:
     """The thread that came first has done what is for one of them."""
     if size_of_team(call) == 1:
         return Outcome()
-    before = dict(cast("frozenset[tuple[str, Hashable]]", call.state["C.before"]))
-    change = changed(before, notes_of_apis(call.state))
-    threads_of(call).tell(("single", call.texts[0]), change)
-    return Outcome(state={"C.before": None, LATER: _later(call, change), "C.did": True})
+    return Outcome(state={**_done(call, "single"), "C.did": True})
 
 
 @calls("void __omp_single_end(void);")
@@ -143,14 +140,25 @@ def single_end(call: Call) -> Outcome:
     if call.state.get("C.did"):
         return Outcome(state={"C.did": None})
     change = threads_of(call).made(("single", call.texts[0]))
-    return Outcome(state={"C.before": None, LATER: _later(call, change)})
+    return Outcome(state={"C.before": None, LATER: _later(call, [change])})
 
 
-def _later(call: Call, change: Change) -> Hashable:
-    before = cast(Change, call.state.get(LATER, frozenset()))
-    if {key for key, _ in before} & {key for key, _ in change}:
-        raise threads_of(call).unclear({key for key, _ in before} & {key for key, _ in change})
-    return before | change or None
+def _done(call: Call, *what: Hashable) -> dict[str, Hashable]:
+    """The notes of the thread that has done this work for all: the others get to know what it has changed."""
+    before = dict(cast("frozenset[tuple[str, Hashable]]", call.state["C.before"]))
+    change = changed(before, notes_of_apis(call.state))
+    threads_of(call).tell((what[0], call.texts[0], *what[1:]), change)
+    return {"C.before": None, LATER: _later(call, [change])}
+
+
+def _later(call: Call, changes: Iterable[Change]) -> Hashable:
+    """What is known of changes since the threads met last, with these ``changes`` of other things."""
+    known = cast(Change, call.state.get(LATER, frozenset()))
+    for change in changes:
+        if twice := {key for key, _ in known} & {key for key, _ in change}:
+            raise threads_of(call).unclear(twice)
+        known |= change
+    return known or None
 
 
 # Pieces of work that one of the threads does: all know what each changes where all have come to the end of them.
@@ -162,23 +170,15 @@ def piece(call: Call) -> Outcome:
         return Outcome()
     if call.name == "__omp_piece":
         return Outcome(state={"C.before": frozenset(notes_of_apis(call.state).items())})
-    before = dict(cast("frozenset[tuple[str, Hashable]]", call.state["C.before"]))
-    change, number = changed(before, notes_of_apis(call.state)), call.known(0)
-    threads_of(call).tell(("piece", call.texts[0], number), change)
-    did = cast("tuple[int, ...]", call.state.get("C.did", ()))
-    return Outcome(state={"C.before": None, LATER: _later(call, change), "C.did": (*did, number)})
+    did, number = cast("tuple[int, ...]", call.state.get("C.did", ())), call.known(0)
+    return Outcome(state={**_done(call, "piece", number), "C.did": (*did, number)})
 
 
 def _after_pieces(call: Call, pieces: int) -> dict[str, Hashable]:
     did = cast("tuple[int, ...]", call.state.get("C.did", ()))
-    later = cast(Change, call.state.get(LATER, frozenset()))
-    for number in range(pieces):
-        if number not in did:
-            change = threads_of(call).made(("piece", call.texts[0], number))
-            if twice := {key for key, _ in later} & {key for key, _ in change}:
-                raise threads_of(call).unclear(twice)
-            later |= change
-    return {"C.did": None, LATER: later or None}
+    others = (number for number in range(pieces) if number not in did)
+    changes = (threads_of(call).made(("piece", call.texts[0], number)) for number in others)
+    return {"C.did": None, LATER: _later(call, changes)}
 
 
 # Iterations and sections
