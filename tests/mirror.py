@@ -13,7 +13,7 @@ THROUGH: dict[str, str] = {
         analysis.touched
     """,
     "analysis/test_hardware.py": """
-        analysis.bits
+        program.bits
     """,
     "analysis/test_ranges.py": """
         program.deciding
@@ -321,7 +321,7 @@ THROUGH: dict[str, str] = {
         program.reached_values
     """,
     "program/test_polls.py": """
-        program.live_registers program.looks program.walks
+        program.looks program.walks
     """,
     "program/test_printer.py": """
         program.program

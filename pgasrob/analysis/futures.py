@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, assert_never
 
-from pgasrob.analysis.bits import members
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import EVERY_QUEUE, Form
 from pgasrob.program.instance import Instance
-from pgasrob.program.live_registers import live_registers
 from pgasrob.stop_points import stop_point
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED, NOTIFIED = 1, 2, 4, 8, 16
@@ -102,7 +101,7 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
         tuple(map(planes.touched, before_barrier)),
         tuple(planes.touched(bits) for bits in _backwards(automaton, accesses, followed=possible)),
         tuple(bool(bits) for bits in barrier_later),
-        tuple(live_registers(automaton)),
+        automaton.live,
         tuple({queue: use for queue, place in queues.items() if (use := bits >> place & _USES)} for bits in uses),
     )
 

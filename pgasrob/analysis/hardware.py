@@ -14,12 +14,12 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from pgasrob.analysis.bits import members
 from pgasrob.analysis.pending import Transfers, pending_transfers, transfers_of
 from pgasrob.analysis.phases import touched_by_others, touched_by_ranks
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.store_buffers import Pair, named, store_buffers
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
 

@@ -7,11 +7,11 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from pgasrob.analysis.bits import members
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
 from pgasrob.stop_points import stop_point

@@ -28,7 +28,6 @@ from pgasrob.program.expressions import (
     registers_of,
 )
 from pgasrob.program.instance import Instance
-from pgasrob.program.live_registers import live_registers
 from pgasrob.stop_points import stop_point
 
 LEAST_ROUNDS = 4
@@ -74,7 +73,7 @@ class _Finder:
         self._instance, self._rank, self._one_place = instance, rank, one_place
         self._automaton: ControlAutomaton = instance.automata[rank]
         self._out = self._automaton.out
-        self._live = live_registers(self._automaton)
+        self._live = self._automaton.live
         self._taken: set[int] = set()
         self._entered = [0] * len(self._out)
         self._entered[0] = 1

@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from enum import Enum, auto
 from typing import NamedTuple, assert_never
 
-from pgasrob.analysis.bits import members
 from pgasrob.analysis.pending import Sets, forwards, pending_transfers
 from pgasrob.analysis.phases import meanwhile_touched
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.remembered import remembered
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.commands import FULL_FENCE, Command, Mark
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance

@@ -25,7 +25,6 @@ from pgasrob.program import core
 from pgasrob.program.expressions import Binary, Const, parts
 from pgasrob.program.graphs import reached
 from pgasrob.program.instance import automata_of_blocks
-from pgasrob.program.live_registers import live_registers
 from pgasrob.program.program import Instantiable, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -235,7 +234,7 @@ def _files(case: Case, rank: int, memory: Held) -> list[Files]:
     every = frozenset(range(len(instance.registers)))
     none: list[Files] = [(frozenset(), frozenset())] * len(automaton.out)
     values = Values(case, [none] * instance.nodes, memory, [], 0)
-    found = [(every - live, set[File]()) for live in live_registers(automaton)]
+    found = [(every - live, set[File]()) for live in automaton.live]
     fresh: list[tuple[int, File]] = []
 
     def add(state: int, file: File) -> None:

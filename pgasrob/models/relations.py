@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from pgasrob.analysis.bits import members
+from pgasrob.program.bits import members
 from pgasrob.stop_points import stop_point
 
 Rows = list[int]

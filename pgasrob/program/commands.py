@@ -7,11 +7,12 @@ does (:data:`Accessing`).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
 from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
+from pgasrob.program.value_classes import record
 
 DEFAULT_TYPE = "int"
 """The type of an atomic access whose command names none."""
@@ -19,7 +20,7 @@ PLAIN, POLLING, BY = "plain", "polling", "by"
 """Words of the syntax: not atomic; a load that polls; the word between a type and an operation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Plain:
     """A command whose accesses are plain unless it says otherwise.
 
@@ -34,7 +35,7 @@ class Plain:
     bytes: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Atomic:
     """A command that is atomic at its target unless it says otherwise; the fields are those of :class:`Plain`."""
 
@@ -46,7 +47,7 @@ Accessing = Plain | Atomic
 """The commands that access memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load(Plain):
     """Set ``register`` to what the cell holds. ``rank``: whose memory the cell is in, None for the rank's own; a load
     reaches that of another rank where memory is shared. ``polling``: the load looks whether a value has arrived, as an
@@ -59,7 +60,7 @@ class Load(Plain):
     polling: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store(Plain):
     """Set the cell to ``value``; ``rank`` as for :class:`Load`. ``ends``: the life of the object ends, and the value
     stands for anything; for reports alone."""
@@ -71,27 +72,27 @@ class Store(Plain):
     ends: bool = field(default=False, kw_only=True, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assign:
     kind: ClassVar[Literal["assign"]] = "assign"
     register: Register
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assume:
     kind: ClassVar[Literal["assume"]] = "assume"
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mark(Assume):
     """An assume that always holds. ``fact`` is what the library call at this place does beside its commands."""
 
     fact: Hashable
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Guess(Assume):
     """An assume that always holds, where a rank goes one of several ways by an unknown value. ``free``: what others
     know of the value has no part in it, so that it may be one that no run has together with theirs. ``vain``: no values
@@ -108,13 +109,13 @@ FULL_FENCE = "full fence"
 """The ``fact`` of a :class:`Mark` for a processor's fence (mfence): the rank's earlier stores are all in memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assert:
     kind: ClassVar[Literal["assert"]] = "assert"
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read(Plain):
     """Copy ``remote`` at ``rank`` to ``local`` here: popa reads there, popb writes here."""
 
@@ -125,7 +126,7 @@ class Read(Plain):
     queue: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Write(Plain):
     """Copy ``local`` here to ``remote`` at ``rank``: popa reads here, popb writes there."""
 
@@ -136,7 +137,7 @@ class Write(Plain):
     queue: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Put(Plain):
     """A captured write: ``local`` here is read at the issue, popb writes ``remote`` at ``rank``."""
 
@@ -147,7 +148,7 @@ class Put(Plain):
     queue: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update(Atomic):
     """A deferred atomic whose operand is a value: popb updates ``remote`` at ``rank``, popc writes the old value to
     ``result`` here.
@@ -168,7 +169,7 @@ class Update(Atomic):
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UpdateFrom(Atomic):
     """A deferred atomic whose operand is in memory: popa reads ``local`` here (popd ``expected``), then as `Update`.
 
@@ -187,7 +188,7 @@ class UpdateFrom(Atomic):
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Notify(Atomic):
     """Update ``remote`` at ``rank`` (set or add) after the destination writes of earlier writes to that rank in
     ``queue``, or in every queue with ``everywhere``. Later writes are not ordered after it."""
@@ -202,14 +203,14 @@ class Notify(Atomic):
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bundle:
     """Begin a bundle: the operations from here on to its signal."""
 
     kind: ClassVar[Literal["bundle"]] = "bundle"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signal(Atomic):
     """Update ``remote`` at ``rank`` (set or add) after all steps of the operations of the rank's latest bundle."""
 
@@ -222,7 +223,7 @@ class Signal(Atomic):
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Barrier:
     """All ranks pass it together, as soon as each has reached a barrier of this ``name``."""
 
@@ -230,26 +231,26 @@ class Barrier:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exit:
     """Ends the run of all ranks once one rank reaches it. It is never issued; ranks that wait then are not stuck."""
 
     kind: ClassVar[Literal["exit"]] = "exit"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wait:
     kind: ClassVar[Literal["wait"]] = "wait"
     queue: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WaitLocal:
     kind: ClassVar[Literal["wait_local"]] = "wait_local"
     queue: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fence:
     """Order earlier writes of ``queue`` to ``rank`` before later ones; None: for each rank by itself."""
 
@@ -258,7 +259,7 @@ class Fence:
     rank: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Await(Atomic):
     kind: ClassVar[Literal["await"]] = "await"
     address: Expr
@@ -266,7 +267,7 @@ class Await(Atomic):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AwaitAdd(Atomic):
     """One event: enabled when the cell at ``rank`` satisfies ``relation value``, it adds ``operand`` to it."""
 
@@ -279,7 +280,7 @@ class AwaitAdd(Atomic):
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fetch(Atomic):
     """A blocking atomic that only reads."""
 
@@ -289,7 +290,7 @@ class Fetch(Atomic):
     address: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FetchUpdate(Atomic):
     """A blocking atomic with one of :data:`UPDATES` but compare_swap."""
 
@@ -302,7 +303,7 @@ class FetchUpdate(Atomic):
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FetchAdd(Atomic):
     kind: ClassVar[Literal["fetch_add"]] = "fetch_add"
     register: Register
@@ -312,7 +313,7 @@ class FetchAdd(Atomic):
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Swap(Atomic):
     kind: ClassVar[Literal["swap"]] = "swap"
     register: Register
@@ -321,7 +322,7 @@ class Swap(Atomic):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CompareSwap(Atomic):
     kind: ClassVar[Literal["compare_swap"]] = "compare_swap"
     register: Register

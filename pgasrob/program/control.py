@@ -16,6 +16,7 @@ from pgasrob.program.commands import Assume, Command
 from pgasrob.program.core import Form, lower
 from pgasrob.program.expressions import Expr, Unary, constant
 from pgasrob.program.graphs import components, reached, reached_by
+from pgasrob.program.live_registers import live_registers
 from pgasrob.program.statements import (
     Block,
     Body,
@@ -31,9 +32,10 @@ from pgasrob.program.statements import (
     Statement,
     While,
 )
+from pgasrob.program.value_classes import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Transition:
     """An edge of a control automaton: issue ``command`` and go to ``target``.
 
@@ -77,6 +79,11 @@ class ControlAutomaton:
     @property
     def transitions(self) -> list[Transition]:
         return [transition for leaving in self.out for transition in leaving]
+
+    @cached_property
+    def live(self) -> tuple[frozenset[int], ...]:
+        """For each state the registers that are live there."""
+        return live_registers(self.out)
 
     @cached_property
     def goes_round(self) -> tuple[bool, ...]:

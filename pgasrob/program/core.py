@@ -11,7 +11,7 @@ what the expressions are at the issue, where each is evaluated once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from functools import cache
 from typing import Generic, Literal, NamedTuple, TypeVar, assert_never
@@ -20,6 +20,7 @@ from pgasrob.program import commands
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import INT32, Const, Expr, Fault, IntType, Register, evaluator, registers_of
 from pgasrob.program.illegal_calls import Claim, Doubtful, Illegal
+from pgasrob.program.value_classes import record
 
 P = TypeVar("P")
 """Where an access is: a :class:`Place`, or a cell."""
@@ -141,7 +142,7 @@ class Step(NamedTuple, Generic[P]):
 # The shapes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assign(Generic[V]):
     """Set the register with this number."""
 
@@ -149,7 +150,7 @@ class Assign(Generic[V]):
     value: V
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Test(Generic[V]):
     """An assume, which ``blocks`` unless the condition holds, or an assert, which claims that it does.
 
@@ -165,7 +166,7 @@ class Test(Generic[V]):
     claim: Claim = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Immediate(Generic[P, V]):
     """One event that accesses a cell at its issue: when the cell satisfies ``condition``, the register gets what it
     holds, and it is updated; each as far as there is one.
@@ -185,7 +186,7 @@ class Immediate(Generic[P, V]):
         return self.condition is not None or self.until is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Transfer(Generic[P, V]):
     """A command with steps, which happen in their order after its issue, at ``rank`` and at home.
 
@@ -201,7 +202,7 @@ class Transfer(Generic[P, V]):
     everywhere: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wait(Generic[V]):
     """Enabled when the steps of the rank's earlier transfers in ``queue`` have happened, or only the ``local`` ones."""
 
@@ -209,7 +210,7 @@ class Wait(Generic[V]):
     local: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fence(Generic[V]):
     """Earlier fenced steps of ``queue`` to ``rank`` come before later ones; None: for each rank by itself."""
 
@@ -217,12 +218,12 @@ class Fence(Generic[V]):
     rank: V | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bundle:
     """A bundle begins."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Barrier:
     """One command of all ranks together, which each of them issues with this ``name``."""
 

@@ -12,11 +12,11 @@ import math
 import operator
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeGuard
 
 from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO, applied
+from pgasrob.program.value_classes import record
 
 Evaluator = Callable[[Sequence[int]], int]
 
@@ -25,7 +25,7 @@ class Fault(Exception):
     """A command that cannot be evaluated (the design, section 3: "a fault"). The text says which values did it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IntType:
     """An integer type of ``bits`` bits, two's complement when ``signed``."""
 
@@ -55,12 +55,12 @@ GROWING = 1 << 40
 for the k-th of these objects, from 1 on, has k times this value."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Register:
     """A register, ``index`` its place in the register file of its rank."""
 
@@ -68,7 +68,7 @@ class Register:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """The name of a memory cell or of a queue; ``value`` is the address or the queue id it denotes."""
 
@@ -76,24 +76,24 @@ class Symbol:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Me:
     """The rank of the process that evaluates it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nodes:
     """The number of nodes N."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     operator: str
     operand: Expr
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     operator: str
     left: Expr
@@ -101,7 +101,7 @@ class Binary:
     type: IntType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conditional:
     condition: Expr
     then: Expr
@@ -472,8 +472,14 @@ def registers_of(expr: Expr) -> frozenset[int]:
     """The indexes of the registers that ``expr`` mentions."""
     if isinstance(expr, Register):
         return frozenset((expr.index,))
-    operands = operands_of(expr)
-    return NO_REGISTERS.union(*map(registers_of, operands)) if operands else NO_REGISTERS
+    if isinstance(expr, Binary):
+        left, right = registers_of(expr.left), registers_of(expr.right)
+        return (left | right if left else right) if right else left
+    if isinstance(expr, Unary):
+        return registers_of(expr.operand)
+    if isinstance(expr, Conditional):
+        return registers_of(expr.condition) | registers_of(expr.then) | registers_of(expr.otherwise)
+    return NO_REGISTERS
 
 
 def render(expr: Expr, level: int = 0) -> str:

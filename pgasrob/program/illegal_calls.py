@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from pgasrob.program.commands import Assert
 from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.program.value_classes import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class IllegalCall:
         return f"{self.sentence} ({self.rule.section})"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Illegal(Assert):
     """Claims that the library call at this place is allowed; ``fact`` says what is wrong where the condition does not
     hold. It is no assertion of the program."""
@@ -67,7 +68,7 @@ class OpenAssertion:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Doubtful(Assert):
     """An assertion of the program that is false for some unknown values, which perhaps no run has."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Expr
+from pgasrob.program.value_classes import record
 
 
 class Line(int):
@@ -63,7 +64,7 @@ def place_of(line: int) -> tuple[str, int]:
     return (line.file if isinstance(line, Line) else ""), int(line)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """A piece of source text: lines and columns count from 1, the end column is the first one after it.
 
@@ -83,7 +84,7 @@ class Span:
 NOWHERE = Span(0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Do:
     """Issue one command."""
 
@@ -91,17 +92,17 @@ class Do:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Skip:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Goto:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If:
     condition: Expr
     then: Block
@@ -109,30 +110,30 @@ class If:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class While:
     condition: Expr
     body: Block
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choose:
     branches: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Labelled:
     label: str
     statement: Statement
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     statements: tuple[Statement, ...]
 
@@ -140,7 +141,7 @@ class Block:
 Statement = Do | Skip | Goto | If | While | Choose | Loop | Labelled
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Piece:
     """Statements and what comes after them: the pieces of all the labels in ``goes_to``, any of which may be taken.
 
@@ -156,7 +157,7 @@ class Piece:
     turned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlowGraph:
     """A process that begins with the first of its ``pieces``; every piece can be reached."""
 

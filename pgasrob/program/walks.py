@@ -23,7 +23,6 @@ from pgasrob.program.expressions import (
     rewritten,
 )
 from pgasrob.program.graphs import reached
-from pgasrob.program.live_registers import live_registers
 from pgasrob.program.statements import Span
 
 MOST_WAYS = 256
@@ -77,9 +76,9 @@ class Walks:
         self.size, self.nodes = size, nodes
 
     @cached_property
-    def live(self) -> list[frozenset[int]]:
+    def live(self) -> Sequence[frozenset[int]]:
         """For each control state the registers that are live there."""
-        return live_registers(self._automaton)
+        return self._automaton.live
 
     @cached_property
     def never_passed(self) -> frozenset[Span]:

@@ -13,11 +13,11 @@ from itertools import chain
 from operator import or_
 from typing import Any, assert_never
 
-from pgasrob.analysis.bits import members
 from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Touched
 from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.commands import UPDATES
 from pgasrob.program.control import Transition
 from pgasrob.program.core import EVERY_QUEUE, Form, Place
@@ -39,7 +39,6 @@ from pgasrob.program.expressions import (
 from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
-from pgasrob.program.live_registers import live_registers
 from pgasrob.stop_points import stop_point
 
 FORMAT = 16
@@ -226,7 +225,7 @@ class _Compiler:
                     self.transitions += [self.command(transition.form), transition.target, int(transition.last)]
                     self.edges.append(transition)
                 self.leaving.append(len(self.edges))
-        self.live = [sorted(each) for automaton in instance.automata for each in live_registers(automaton)]
+        self.live = [sorted(each) for automaton in instance.automata for each in automaton.live]
 
     def tables(
         self, instance: Instance, reductions: Collection[str], sources: Sequence[int] | None, stores_states: bool

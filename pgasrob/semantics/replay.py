@@ -18,6 +18,7 @@ from pgasrob.program.core import Cell, Operands
 from pgasrob.program.expressions import INT32, RELATIONS, Fault, IntType, float_bits, float_value
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.program.statements import Span
+from pgasrob.program.value_classes import record
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.stop_points import stop_point
 
@@ -34,7 +35,7 @@ class Change(NamedTuple):
     after: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReplayedEvent:
     """An event with what it did.
 
@@ -55,7 +56,7 @@ class ReplayedEvent:
     holds: bool | None = None  # an assertion of the program only
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Run:
     """A replayed computation of ``instance``; ``complete`` when nothing is pending at its end.
 

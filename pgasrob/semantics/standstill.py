@@ -21,7 +21,6 @@ from pgasrob.program.deciding import Command, Deciding
 from pgasrob.program.expressions import Fault
 from pgasrob.program.graphs import components, reached_by
 from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.program.live_registers import live_registers
 from pgasrob.program.walks import is_quiet, is_read
 from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.effect import put
@@ -194,7 +193,7 @@ class Standstill(Generic[S]):
 
     @cached_property
     def _live(self) -> Sequence[Sequence[frozenset[int]]]:
-        return self._given or [live_registers(automaton) for automaton in self._instance.automata]
+        return self._given or [automaton.live for automaton in self._instance.automata]
 
     def stays(self, state: S, there: bool = False) -> tuple[Stay, ...] | None:
         """How each rank stays from ``state`` on; None when it is not a state that stays.

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -27,6 +26,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Load, Store
 from pgasrob.program.expressions import Binary, Const, Expr, evaluator
 from pgasrob.program.statements import Block, While
+from pgasrob.program.value_classes import record
 from pgasrob.stop_points import stop_point
 
 Key = tuple[int | str, ...]
@@ -39,7 +39,7 @@ IN_ORDER = 4
 ones, one less than this."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """The ranks of a collective in order; ``key`` begins with the API's name and is the group's own."""
 

@@ -15,7 +15,7 @@ are expressions, and a call has to do the same on every rank.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn, Protocol
 
 from pgasrob.frontends.c.symbolic import Extent
@@ -27,9 +27,10 @@ from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import Span, Statement
+from pgasrob.program.value_classes import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """What a call does.
 
@@ -48,7 +49,7 @@ class Outcome:
     brought: Bringing | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Look:
     """A call that looks at memory before it goes on: ``statements`` read, and then the call goes the way ``yes`` or
     ``no``, by ``condition`` over the registers that they set.
@@ -67,7 +68,7 @@ class Look:
 Way = Outcome | Look
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exposed:
     """Memory of a rank that is part of a ``window``: ``bytes`` from ``begin`` on."""
 
@@ -355,7 +356,7 @@ Handler = Callable[[Call], Way | Sequence[Way]]
 """Several ways: any of them may happen (`test` may answer 0, or wait and answer 1)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Api:
     """One API, with the names of its headers, types, constants and functions."""
 

@@ -17,6 +17,7 @@ from pgasrob.frontends.c.values import Value
 from pgasrob.frontends.options import Macros
 from pgasrob.program.declarations import Source
 from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.program.value_classes import record
 
 MAIN = "main"
 """The function in which every rank begins."""
@@ -25,7 +26,7 @@ Label = int
 """The place of an instruction in its function."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Set:
     """target := a constant of type ``type``: a number, a function (Code), the null pointer, a constant of an API."""
 
@@ -34,7 +35,7 @@ class Set:
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Move:
     """target := source, of the same type."""
 
@@ -42,7 +43,7 @@ class Move:
     source: Slot
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Convert:
     """target := source converted from type ``of`` to type ``to`` (C11, 6.3)."""
 
@@ -52,7 +53,7 @@ class Convert:
     to: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     """target := operator source, operator one of ``- ~ !``; ``type`` is that of the source (`!` gives an int)."""
 
@@ -62,7 +63,7 @@ class Unary:
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     """target := left operator right, on integers, floats, or pointers (comparisons only), both of type ``type``; a
     shift has its right side converted to int. Comparisons give an int."""
@@ -74,7 +75,7 @@ class Binary:
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Offset:
     """target := pointer + index * size, in bytes; ``index`` is a slot, or None for the constant ``constant`` * size."""
 
@@ -85,7 +86,7 @@ class Offset:
     constant: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stride:
     """target := pointer + index * sign elements, of as many bytes as the slot ``size`` says."""
 
@@ -96,7 +97,7 @@ class Stride:
     sign: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Difference:
     """target := (left - right) / size for two pointers into one object, a long."""
 
@@ -106,7 +107,7 @@ class Difference:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Global:
     """target := the address of the global or static object ``name`` (unique names, see `Unit.objects`)."""
 
@@ -114,7 +115,7 @@ class Global:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Local:
     """target := the address of the local object ``name`` of this call (see `Function.objects`)."""
 
@@ -122,7 +123,7 @@ class Local:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class String:
     """target := the address of a string literal."""
 
@@ -130,7 +131,7 @@ class String:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load:
     """target := what ``pointer`` points to, a scalar of type ``type``."""
 
@@ -139,7 +140,7 @@ class Load:
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store:
     """What ``pointer`` points to := source, a scalar of type ``type``."""
 
@@ -148,7 +149,7 @@ class Store:
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Copy:
     """Copy a struct (or array) of type ``type``, both sides given by pointers."""
 
@@ -157,7 +158,7 @@ class Copy:
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clear:
     """The object that ``pointer`` points to, of ``size`` bytes, is all zero (an initialiser that leaves parts out)."""
 
@@ -165,12 +166,12 @@ class Clear:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Jump:
     to: Label
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branch:
     """Jump by whether the int, pointer or integer in ``condition`` is zero. ``leaves``: the loops (numbers of
     `LoopHead`) that one of the two branches leaves."""
@@ -181,19 +182,19 @@ class Branch:
     leaves: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopHead:
     """Every iteration of a loop, also one made with `goto`, passes here before its condition."""
 
     loop: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Join:
     """The branches of an `if`, `switch`, `?:`, `&&` or `||` come together here."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """target := function(arguments). ``function`` is a name, or the slot of a pointer to one. ``types`` are those of
     the arguments as passed (after the conversions of a prototype, or the default promotions), ``result`` the type that
@@ -207,14 +208,14 @@ class Call:
     texts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leave:
     """The life of local ``objects`` ends: the block that declares them is left, by its end or by a jump."""
 
     objects: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Return:
     source: Slot | None
 
@@ -225,7 +226,7 @@ Instruction = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Object:
     """A variable in memory: global, static, or a local one that is addressed, an array or a struct.
 
@@ -239,7 +240,7 @@ class Object:
     span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A slot: ``name`` is None for an intermediate value."""
 
@@ -247,7 +248,7 @@ class Variable:
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Region:
     """The code from ``first`` up to ``last`` belongs to a directive of OpenMP, which is ``name`` at ``span``.
     ``parallel``: other threads of a team may execute it, too, and ``several``: nothing in the text keeps
@@ -291,7 +292,7 @@ class CompiledFunction:
     regions: tuple[Region, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Need:
     """A function or variable that a file uses and another one has to define; ``missing``: the error when none does."""
 

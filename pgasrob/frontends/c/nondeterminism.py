@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pgasrob.analysis.intervals import Interval, value_of
@@ -35,6 +35,7 @@ from pgasrob.program.expressions import (
     parts,
     rewritten,
 )
+from pgasrob.program.value_classes import record
 
 if TYPE_CHECKING:
     pass
@@ -49,7 +50,7 @@ TIME = (0, (1 << 63) - 1)
 """Of a clock: as an integer, or as the bits of a double."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaf(Register):
     """An unknown value from ``low`` to ``high``.
 
@@ -74,7 +75,7 @@ class Leaf(Register):
     made: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bounds:
     """What is assumed of a term since a branch was taken: it lies between ``low`` and ``high``, and is none of
     ``others``."""

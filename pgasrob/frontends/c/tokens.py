@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.statements import Line, Span
+from pgasrob.program.value_classes import record
 from pgasrob.stop_points import stop_point
 
 LONGEST_EXPANSION = 160
@@ -44,7 +44,7 @@ PACK = "pack"
 """The pragma that packs structs, and the kind of a token that is one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Token:
     """A preprocessing token. ``kind``: name, number, string, character, sign, omp (a pragma of OpenMP), pragma (one
     that is not supported), or stray: what is no token of C, which is an error unless it is passed over.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pgasrob.program.expressions import IntType
+from pgasrob.program.value_classes import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Void:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Integer:
     """An integer type; an enum is an int, `_Bool` has ``boolean`` set."""
 
@@ -20,19 +19,19 @@ class Integer:
     boolean: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Floating:
     """`float` (32 bits), `double` (64) or `long double` (128 in memory; its values are those of a double)."""
 
     bits: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pointer:
     to: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Array:
     """``length`` None: not known yet (`int a[] = {...}`), that of a parameter, which is a pointer, or known in a run
     alone; then the slot ``bytes`` of the function has the size (C11, 6.7.6.2)."""
@@ -42,14 +41,14 @@ class Array:
     bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     name: str
     type: CType
     offset: int  # bytes from the beginning of the struct
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Struct:
     """A struct or union with its layout; ``size`` and ``alignment`` in bytes."""
 
@@ -60,14 +59,14 @@ class Struct:
     union: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     result: CType
     parameters: tuple[CType, ...]
     variadic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Opaque:
     """A type of an API whose values programs only pass around: `MPI_Win`, `shmem_ctx_t`, `gasnet_handle_t`. 8 bytes."""
 

@@ -6,10 +6,10 @@ pointers. What is loaded from shared memory is not: it is an expression over reg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgasrob.program.expressions import Expr, registers_of
+from pgasrob.program.value_classes import record
 
 
 class ObjectId(NamedTuple):
@@ -41,21 +41,21 @@ class ObjectId(NamedTuple):
         return self.kind == "segment"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Known:
     """An integer within the range of its type; a double or float as the bits of a double (``float_bits``)."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unknown:
     """An integer (or a double's bits) that registers decide: within the range of its type."""
 
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     """A pointer: ``offset`` in bytes from the beginning of ``object``; an expression over registers, in cells from the
     beginning of the object, where it is not known. ``owner``: the rank whose memory it points into (ARMCI and MPI give
@@ -76,7 +76,7 @@ class Address:
         return self.object, self.owner, self.mapped
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A pointer into the entry of ``rank``, ``byte`` bytes behind its beginning, in a table that has one for each rank,
     however many there are (`rank_tables.py`)."""
@@ -86,14 +86,14 @@ class Entry:
     byte: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Code:
     """A pointer to a function."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Handle:
     """A value of an opaque type: ``kind`` names the API's notion (``window``, ``request``, ``context``), ``data`` what
     the API keeps with it."""
@@ -102,7 +102,7 @@ class Handle:
     data: tuple[int | str | ObjectId | tuple[int | str | None, ...] | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Undefined:
     """What a variable holds before it is set."""
 
@@ -120,7 +120,7 @@ def of_registers(value: Value) -> frozenset[int]:
     return registers_of(rank) if isinstance(rank, Expr) else frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """An entry for each rank, of ``each`` bytes: ``fields`` are values of 8 bytes by their offsets. An address is that
     of others; in its own entry a rank has the one that it accesses the memory by."""

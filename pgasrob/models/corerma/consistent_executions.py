@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import order_rules as rules
 from pgasrob.models.corerma.order_rules import RULES, Pair
 from pgasrob.models.corerma.program_actions import Actions, Step
@@ -22,6 +21,7 @@ from pgasrob.models.litmus.litmus_program import UNDEFINED, Outcome, Value
 from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.model_table import HappensBefore, LocalOrder
 from pgasrob.models.relations import Rows, converse, empty, joined, overlap, union, with_pairs
+from pgasrob.program.bits import members
 from pgasrob.program.expressions import Fault
 from pgasrob.stop_points import stop_point
 

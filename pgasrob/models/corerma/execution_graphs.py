@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pgasrob.analysis.bits import members
 from pgasrob.models.corerma.consistent_executions import Candidate, Frame
 from pgasrob.models.corerma.program_actions import Action, Actions
 from pgasrob.models.model_interface import Event, Execution
 from pgasrob.models.relations import Rows, converse
+from pgasrob.program.bits import members
 
 
 def execution_of(frame: Frame, candidate: Candidate) -> Execution:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import order_rules as rules
 from pgasrob.models.corerma.consistent_executions import Candidate, Frame
 from pgasrob.models.corerma.execution_graphs import execution_of
@@ -15,6 +14,7 @@ from pgasrob.models.corerma.outcome_search import Wanted, outcomes
 from pgasrob.models.litmus.litmus_program import UNDEFINED
 from pgasrob.models.model_interface import CycleEdge, Forbidden
 from pgasrob.models.relations import Rows, joined, shortest_path
+from pgasrob.program.bits import members
 from pgasrob.stop_points import stop_point
 
 Rules = frozenset[str]

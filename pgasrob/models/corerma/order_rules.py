@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pgasrob.analysis.bits import members
 from pgasrob.models.corerma.program_actions import Action, Actions, Statement
 from pgasrob.models.relations import Rows
+from pgasrob.program.bits import members
 
 Pair = tuple[int, int]
 

@@ -21,13 +21,13 @@ from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import order_rules as rules
 from pgasrob.models.corerma.consistent_executions import Candidate, Frame, is_acyclic
 from pgasrob.models.corerma.order_rules import Pair
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Outcome, Value
 from pgasrob.models.model_interface import Refused
 from pgasrob.models.relations import Rows, converse, empty, overlap, with_pairs
+from pgasrob.program.bits import members
 from pgasrob.stop_points import stop_point
 
 

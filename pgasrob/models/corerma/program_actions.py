@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pgasrob.analysis.bits import members
 from pgasrob.models.forms import Forms
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Program, Value
+from pgasrob.program.bits import members
 from pgasrob.program.expressions import INT32, Expr, Fault, evaluator, faults_inside, registers_of
 from pgasrob.program.statements import NOWHERE, Span
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import or_
 
-from pgasrob.analysis.bits import members
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.graphs import following
 from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.named_commands import Ranks

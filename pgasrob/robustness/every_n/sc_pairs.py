@@ -431,7 +431,7 @@ def _always_writes(form: Form, access: int) -> bool:
 
 
 def members(states: States) -> Iterator[int]:
-    """The members of a set, ascending: as in `analysis.bits`, and faster where there are few of them."""
+    """The members of a set, ascending: as in `program.bits`, and faster where there are few of them."""
     while states:
         stop_point()
         last = states & -states

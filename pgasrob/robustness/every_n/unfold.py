@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
-from pgasrob.program.live_registers import live_registers
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
@@ -45,7 +44,7 @@ class Unfolded(Known):
 
     def __init__(self, flow: Flow, automata: Sequence[ControlAutomaton]) -> None:
         """``automata``: those of ``flow``, in which reads may fail."""
-        live = {id(automaton): live_registers(automaton) for automaton in automata}
+        live = {id(automaton): automaton.live for automaton in automata}
         unfolded = [_Unfolding(flow, rank, each, live[id(each)]) for rank, each in enumerate(automata)]
         ranks = [Ranks(each.name, one.automaton) for each, one in zip(flow.ranks, unfolded, strict=True)]
         super().__init__(ranks, flow.values, flow.layout, flow.memory, [each.files for each in unfolded])

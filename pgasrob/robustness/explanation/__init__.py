@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.analysis.bits import members
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance, refuse_threads
 from pgasrob.program.reading import DEFAULT_READING, Reading

@@ -20,7 +20,6 @@ from pgasrob.program.commands import Assign, Command, map_expressions
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import Const, Expr, Register, constant, rewritten, specialise
 from pgasrob.program.instance import Instance
-from pgasrob.program.live_registers import live_registers
 from pgasrob.stop_points import stop_point
 
 WORTHWHILE = 16
@@ -256,7 +255,7 @@ class _Shortened:
     def __init__(self, instance: Instance, rank: int, sites: dict[int, tuple[Site, list[int]]]) -> None:
         self._instance, self._rank = instance, rank
         automaton = instance.automata[rank]
-        self._out, self._live = automaton.out, live_registers(automaton)
+        self._out, self._live = automaton.out, automaton.live
         self._variants = max((each.variant for each in automaton.transitions), default=0)
         self._ends = {start: site.end for start, (site, _) in sites.items()}
         self._written = {start: self._rounds(site, kept) for start, (site, kept) in sites.items()}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import or_
 
-from pgasrob.analysis.bits import members
 from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.graphs import blocks, reached
 from pgasrob.robustness.reduction.abstract_commands import Accesses, Commands
 from pgasrob.robustness.reduction.pairwise import Pairwise, Views

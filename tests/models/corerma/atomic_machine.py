@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import order_rules as rules
 from pgasrob.models.corerma.consistent_executions import Frame, Settings
 from pgasrob.models.corerma.program_actions import FORMS, Action, actions_of
@@ -19,6 +18,7 @@ from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, fixed
 from pgasrob.models.operational import Step as Letter
+from pgasrob.program.bits import members
 from pgasrob.program.expressions import Fault
 
 NETWORK = frozenset(("IR", "VPI", "F1", "F2", "F3"))

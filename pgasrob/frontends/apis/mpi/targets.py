@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 from pgasrob.frontends.apis import split_barriers
@@ -25,9 +25,10 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait
 from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
 from pgasrob.program.illegal_calls import Opened
+from pgasrob.program.value_classes import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closed:
     """The call that has ended the latest epoch, or freed a window. All are equal, for it is of interest to readers
     alone."""
@@ -35,7 +36,7 @@ class Closed:
     call: Opened | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """A window: its ``id``, the parts of its communicator's key and how many windows that had before; and its ranks."""
 

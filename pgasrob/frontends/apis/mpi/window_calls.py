@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from pgasrob.program.value_classes import record
 
 RmaKind = Literal["put", "get", "accumulate", "get_accumulate", "compare_and_swap"]
 """Communication; a fetch_and_op is a get_accumulate."""
@@ -14,7 +15,7 @@ SyncKind = Literal[
 """Synchronisation; ``create``: of the window itself; ``request``: the wait for one operation that has a request."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RmaCall:
     """Communication with ``target``, a rank; the transfers that follow are its accesses.
 
@@ -31,7 +32,7 @@ class RmaCall:
     request: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SyncCall:
     """Synchronisation on a window of the ranks ``members``; it has a mark where it begins and one where it ``ends``.
 
@@ -49,14 +50,14 @@ class SyncCall:
     request: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shared:
     """A window is made to whose memory all its ranks load and store, by the call ``name``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Uncovered:
     """A call that the model of `races.mpi` says nothing about, and what to do instead."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import INT, VOID, CType, Floating, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import Known, Value
+from pgasrob.program.value_classes import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     """A value: in ``slot``, or a constant. That of a struct is its address. Of type void: neither."""
 
@@ -20,13 +20,13 @@ class Operand:
     value: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlotPlace:
     slot: Slot
     type: CType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryPlace:
     """``offset`` bytes after what the pointer in ``slot`` points to."""
 
