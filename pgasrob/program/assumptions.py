@@ -117,6 +117,8 @@ class Kind(Enum):
     WORK_ARRAYS = ("work-arrays", "construct", False,
         "the arrays pSync and pWrk of {names} are set and used as they must be")
     NOT_CALLED = "not-called", "construct", True, "functions given to {names} are never called"
+    GUIDED_CHUNKS = ("guided-chunks", "construct", False,
+        "`schedule(guided)` gives a thread the iterations that are left divided by the number of threads, rounded up")
     FIXED_ANSWERS = ("fixed-answers", "construct", True,
         "what {names} {tells|tell} is fixed: 0, or what stands for the usual")
     RANKS_KEPT = "ranks-kept", "construct", True, "{names} {gives|give} no rank another number, though they may"

@@ -255,6 +255,10 @@ class Call(Protocol):
     def thread(self) -> int:
         """Which thread of its rank makes the call, the first one being 0."""
 
+    @property
+    def thread_id(self) -> tuple[int, int]:
+        """The same, so that threads that are created one after the other differ."""
+
     def clock(self, most: int | None = None) -> Value:
         """A time, ``most`` at most, which nothing in the program decides."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.c.values import Handle, Value
 from pgasrob.program.illegal_calls import Opened, Rule
 
 SINGLE, FUNNELED, SERIALIZED, MULTIPLE = range(4)
@@ -107,10 +108,21 @@ ALONE = (
         Rule("shmem-locks-at-once", "one thread of a PE at a time asks for a lock", "OpenSHMEM 1.5, 9.12", _ORDERED),
     ),
 )  # fmt: skip
+SERIALIZED_CONTEXT = "serialized"
+"""The kind of context that the last part of its handle says, with the thread that has made it."""
+IN_CONTEXT = Alone(
+    "p?shmem_", ("context",),
+    Rule("shmem-context-serialized", "one thread of a PE at a time uses a context with SHMEM_CTX_SERIALIZED",
+         "OpenSHMEM 1.5, shmem_ctx_create",
+         "make the context without SHMEM_CTX_SERIALIZED, or put the calls into one critical region"),
+)  # fmt: skip
 
 
-def alone(name: str) -> Alone | None:
-    """What the function ``name`` needs to be alone with, if anything."""
+def alone(name: str, arguments: Sequence[Value] = ()) -> Alone | None:
+    """What a call of the function ``name`` needs to be alone with, if anything."""
+    for each in arguments:
+        if isinstance(each, Handle) and isinstance(last := each.data[-1], tuple) and last[0] == SERIALIZED_CONTEXT:
+            return IN_CONTEXT
     return next((each for each in ALONE if re.match(each.calls, name)), None)
 
 

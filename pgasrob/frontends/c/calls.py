@@ -59,6 +59,11 @@ class MachineCall:
         return self.machine.position.thread
 
     @property
+    def thread_id(self) -> tuple[int, int]:
+        size, fork = self.machine.threads.team
+        return self.thread, fork if size == 1 else 0
+
+    @property
     def nodes(self) -> int:
         if self.symbolic:
             raise NumberNeeded(f"what `{self.name}` does here is another thing on every number of nodes", self.span)

@@ -72,7 +72,7 @@ _REFUSED = {
 @dataclass(frozen=True, slots=True)
 class Clause:
     """``variables``: those of a list; ``operator``: of a reduction; ``text``: what stands in the parentheses;
-    ``parts``: variables of which only a part is listed, `a[:n]`."""
+    ``parts``: variables of which only a part is listed, `a[:n]`; ``given``: the tokens of an expression."""
 
     name: str
     token: Token
@@ -80,6 +80,7 @@ class Clause:
     operator: str = ""
     variables: tuple[Token, ...] = ()
     parts: frozenset[str] = frozenset()
+    given: tuple[Token, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,8 @@ def _clause(reader: _Reader, name: str, token: Token) -> Clause:
         raise reader.wrong("`ordered(n)` is not supported", "use `ordered` without a number", token)
     text = " ".join(each.text for each in given)
     if token.text not in _LISTS:
-        return Clause(token.text, token, text)
+        colon = _at_top(given, ":") if token.text == "if" else None
+        return Clause(token.text, token, text, given=given if colon is None else given[colon + 1 :])
     operator = ""
     colon = _at_top(given, ":")
     if "reduction" in token.text:

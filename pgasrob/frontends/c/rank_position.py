@@ -9,7 +9,7 @@ from pgasrob.frontends.c import code
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import Rank
-from pgasrob.frontends.c.thread_facts import ALIVE, MOST_THREADS, TEAM
+from pgasrob.frontends.c.thread_facts import ALIVE, MOST_THREADS, OUTER, TEAM
 from pgasrob.frontends.c.values import Address, Code
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
@@ -110,7 +110,8 @@ class Position:
             return frozenset(range(MOST_THREADS + 1)) - {self.thread}
         if not self.facts.threads.any:
             return frozenset()
-        size, _ = cast("tuple[int, int]", self.state.notes.get(TEAM, (1, 0)))
+        teams = cast("tuple[tuple[int, int], ...]", self.state.notes.get(OUTER, ()))
+        size, _ = teams[0] if teams else cast("tuple[int, int]", self.state.notes.get(TEAM, (1, 0)))
         alive = cast("tuple[tuple[int, int, object], ...]", self.state.notes.get(ALIVE, ()))
         return frozenset((*range(1, size), *(thread for thread, _, _ in alive)))
 

@@ -49,7 +49,8 @@ _OWN = re.compile(r"C\.|machine\.|\w+\.(ahead|lead)\.")
 
 
 def notes_of_apis(notes: Mapping[str, Hashable]) -> dict[str, Hashable]:
-    return {key: value for key, value in notes.items() if not _OWN.match(key)}
+    """The notes that are of the whole rank, without those of nothing: no request, say, as none has been made yet."""
+    return {key: value for key, value in notes.items() if value not in ((), frozenset()) and not _OWN.match(key)}
 
 
 def changed(before: Mapping[str, Hashable], after: Mapping[str, Hashable]) -> Change:
@@ -83,7 +84,8 @@ def _object(call: Call, one: Alone) -> tuple[str, ...]:
     target = () if one.target is None else (str(call.arguments[one.target]),)
     for each in call.arguments:
         if isinstance(each, Handle) and each.kind in one.handles:
-            return one.rule.code, *map(str, each.data[:1]), *target
+            data = (each.data[0], each.data[-1]) if each.kind == "context" else each.data[:1]
+            return one.rule.code, *map(str, data), *target
     if not one.handles and (place := call.pointer(0)) is not None:
         return one.rule.code, str(place.object.number), str(place.offset)
     return (one.rule.code,)
@@ -205,7 +207,7 @@ class Threads:
         level, opened = levels.granted(self.notes)
         way = ways[0] if len(ways) == 1 else None
         if level == MULTIPLE:
-            one = alone(call.name)
+            one = alone(call.name, call.arguments)
             if one is None or not isinstance(way, Outcome):
                 return ways
             illegal = IllegalCall(
@@ -315,6 +317,15 @@ class Threads:
         if len(found) > 1:
             raise self.unclear({key for each in found for key, _ in each})
         return next(iter(found), frozenset())
+
+    def pieces_made(self, place: str) -> list[int]:
+        """The numbers of the pieces of work of the loop at ``place`` in which threads of the team change something."""
+        found = []
+        for key in self.facts.threads.changes:
+            _, _, (*what, number), _ = cast("tuple[int, int, tuple[Hashable, ...], Hashable]", key)
+            if what == ["piece", place] and key == self._key((*what, number)):
+                found.append(cast(int, number))
+        return sorted(found)
 
     def _key(self, what: Hashable) -> Hashable:
         return self.position.rank.number, self.team[1], what, self.notes.get(BASE)

@@ -104,6 +104,26 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
         kept = _without_what_is_wrong(read, known, source, broken)
 
 
+def expression(tokens: Sequence[Token], source: Source, start: int) -> tuple[Node, list[Token]]:
+    """The tree of ``tokens``, which are an expression, and the tokens that it is about, which are counted from
+    ``start`` on."""
+    first, last = replace(tokens[0], parts=()), replace(tokens[-1], parts=())
+    signs = [replace(first, kind="name", text=each) for each in ("int", "expression")]
+    signs += [replace(first, kind="sign", text=each) for each in ("=", "(")]
+    found = _read([*signs, *tokens, *(replace(last, kind="sign", text=each) for each in (")", ";"))], set(), source)
+    if isinstance(found, _Mistake):
+        raise found.wrong
+    value = found.root.children[0]["declarator"]["value"]
+    pending, moved = [value], set[int]()
+    while pending:
+        node = pending.pop()
+        if id(node) not in moved:
+            moved.add(id(node))
+            node.first, node.last = node.first + start, node.last + start
+            pending += [*node.children, *(each for of in node.fields.values() for each in of)]
+    return value, found.tokens
+
+
 def _with_pragmas(tokens: list[Token]) -> list[Token]:
     """``tokens`` without the pragmas of OpenMP, each of which goes to the token behind it."""
     kept: list[Token] = []

@@ -20,9 +20,9 @@ MOST_THREADS = 8
 """Of a rank."""
 OBJECTS_OF_THREAD = 1 << 20
 """So many objects of one kind a thread of a rank allocates at most."""
-TEAM, ALIVE = "C.team", "C.alive"
-"""Keys in `State.notes`: how large the team is that a thread is in, and the number of its fork; the threads that run
-beside it otherwise, each with the number of its fork and what APIs remembered there."""
+TEAM, OUTER, ALIVE = "C.team", "C.outer", "C.alive"
+"""Keys in `State.notes`: how large the team is that a thread is in, and the number of its fork; the same of the teams
+around it; the threads that run beside it otherwise, each with the number of its fork and what APIs remembered there."""
 BEGIN, END = 0, -1
 """In place of the number of a fork: a thread begins with the first one, and ends behind the last one."""
 

@@ -72,6 +72,56 @@ int main(void) { pthread_t t; INIT; pthread_create(&t, 0, work, 0); pthread_join
     assert not illegal(text.replace("INIT", "int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p)"))
 
 
+CONTEXTS = """#include <shmem.h>
+#include <omp.h>
+long x[2];
+int main(void) { int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p); shmem_ctx_t c; BEFORE
+#pragma omp parallel num_threads(2) private(c)
+{ IN }
+#pragma omp parallel num_threads(2)
+{ USE }
+AFTER shmem_finalize(); return 0; }
+"""
+USE = "shmem_ctx_long_p(c, &x[omp_get_thread_num()], 1, 0); shmem_ctx_quiet(c);"
+
+
+@pytest.mark.parametrize(
+    ("options", "use", "found"),
+    [
+        ("SHMEM_CTX_PRIVATE", USE, {("shmem-context-private", 1)}),
+        ("SHMEM_CTX_PRIVATE", "if (!omp_get_thread_num()) { " + USE + " }", set()),
+        ("SHMEM_CTX_SERIALIZED", USE, {("shmem-context-serialized", 0), ("shmem-context-serialized", 1)}),
+        ("SHMEM_CTX_NOSTORE", USE, set()),
+    ],
+)
+def test_contexts_of_one_thread(options: str, use: str, found: set[tuple[str, int]]) -> None:
+    made = f"shmem_ctx_create({options}, &c);"
+    text = CONTEXTS.replace("BEFORE", made).replace("IN", "shmem_quiet();").replace("USE", use)
+    text = text.replace("AFTER", "shmem_ctx_destroy(c);")
+    assert {(each.rule.code, thread) for each, thread in illegal(text)} == found
+
+
+def test_each_thread_may_have_a_context_of_its_own() -> None:
+    for options in ("SHMEM_CTX_PRIVATE", "SHMEM_CTX_SERIALIZED"):
+        use = f"shmem_ctx_create({options}, &c); {USE} shmem_ctx_destroy(c);"
+        text = CONTEXTS.replace("BEFORE", "").replace("IN", use).replace("USE", "shmem_quiet();").replace("AFTER", "")
+        assert pgasrob.check(parse_c(text), 2).legal != "no"
+
+
+def test_a_private_context_of_a_thread_that_has_ended() -> None:
+    """The second thread has the number of the first."""
+    text = """#include <shmem.h>
+#include <pthread.h>
+long x; shmem_ctx_t c;
+static void *one(void *a) { shmem_ctx_t d; shmem_ctx_create(SHMEM_CTX_PRIVATE, &d); shmem_ctx_long_p(d, &x, 1, 0);
+shmem_ctx_destroy(d); return 0; }
+int main(void) { int p; pthread_t t; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p);
+pthread_create(&t, 0, one, 0); pthread_join(t, 0); pthread_create(&t, 0, one, 0); pthread_join(t, 0);
+shmem_finalize(); return 0; }
+"""
+    assert not illegal(text)
+
+
 def test_which_calls_have_levels() -> None:
     assert levels_of("MPI_Put") is MPI and levels_of("PMPI_Comm_rank") is MPI and levels_of("MPI_Wtime") is None
     assert levels_of("pshmem_quiet") is SHMEM and levels_of("shmem_query_thread") is None

@@ -156,17 +156,12 @@ pthread_create(&t[0], 0, work, &n[2]); pthread_join(t[0], 0);"""
             "",
             "a team of 9 threads",
         ),
-        (
-            "#pragma omp parallel\ng();",
-            "static void g(void) {\n#pragma omp parallel\nshmem_quiet();\n}",
-            "a team within a team, or beside threads, is not supported",
-        ),
         ("void *q;\n#pragma omp parallel\n{ q = &q; shmem_quiet(); }", "", "stores a pointer or a handle in `main.q`"),
         ("pthread_cond_wait(0, 0);", "", "`pthread_cond_wait` is not supported"),
         (
             "pthread_t t; pthread_create(&t, 0, f, 0);\n#pragma omp parallel\nshmem_quiet();\npthread_join(t, 0);",
             "static void *f(void *p) { return 0; }",
-            "beside threads",
+            "a team of a thread that is created, or beside one",
         ),
         (
             "void *q[2];\n#pragma omp parallel\n{ q[omp_get_thread_num()] = &x; shmem_quiet(); }\n"

@@ -11,11 +11,12 @@ from pgasrob.frontends.apis.interface import Call, Handler, Outcome
 from pgasrob.frontends.apis.lifetime import Lifetime
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.header import ALL, CONTEXT, FUNCTIONS
+from pgasrob.frontends.apis.thread_levels import SERIALIZED_CONTEXT
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import ULONG, CType, Pointer, Void
-from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, Unknown
+from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, Nodes
 
@@ -204,7 +205,23 @@ def context_of(call: Call, index: int) -> tuple[int, tuple[int, ...]]:
     assert isinstance(number, int)
     if number and number not in live_contexts(call):
         raise NotAllowed(rules.CONTEXT_DESTROYED, f"{call.name} on a context that has been destroyed")
+    kind, *maker = maker_of(value) or ("",)
+    if kind == "private" and (*maker,) != call.thread_id:
+        raise NotAllowed(rules.CONTEXT_PRIVATE, f"{call.name} on a private context that another thread has made")
     return number, _ranks(members) if isinstance(members, tuple) else call.everyone
+
+
+def for_threads(call: Call, options: Value) -> tuple[tuple[str | int, ...], ...]:
+    """What the handle of a context that this thread makes with ``options`` holds of those that may use it."""
+    if isinstance(options, Known) and options.value & 3:
+        return (("private" if options.value & 1 else SERIALIZED_CONTEXT, *call.thread_id),)
+    return ()
+
+
+def maker_of(context: Value) -> tuple[str | int | None, ...]:
+    """Of a private or serialized context that it is one, and the thread that has made it."""
+    last = context.data[-1] if isinstance(context, Handle) else None
+    return (*last,) if type(last) is tuple and last[0] in ("private", SERIALIZED_CONTEXT) else ()
 
 
 def live_contexts(call: Call) -> frozenset[int]:

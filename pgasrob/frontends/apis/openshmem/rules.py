@@ -32,6 +32,12 @@ CONTEXT_DESTROYED = Rule(
     "OpenSHMEM 1.5, shmem_ctx_destroy",
     "destroy the context behind its last use",
 )
+CONTEXT_PRIVATE = Rule(
+    "shmem-context-private",
+    "a context with SHMEM_CTX_PRIVATE is used by the thread alone that has made it",
+    "OpenSHMEM 1.5, shmem_ctx_create",
+    "make a context in each thread, or make it without SHMEM_CTX_PRIVATE",
+)
 TEAM_DESTROYED = Rule(
     "shmem-team-destroyed",
     "a team is not used after shmem_team_destroy",

@@ -21,10 +21,12 @@ from pgasrob.frontends.apis.openshmem.contexts import (
     Arguments,
     context_of,
     does,
+    for_threads,
     group_of,
     is_invalid,
     live_contexts,
     live_teams,
+    maker_of,
     queue_of,
     team_of,
 )
@@ -225,13 +227,13 @@ def team_create_ctx(call: Call, steps: Steps) -> int:
 
 def _create(steps: Steps, pointer: int, team: tuple[str | int | tuple[int, ...], ...]) -> int:
     """Make a context of a team, which is what its handle holds: its members and its number."""
-    call = steps.call
-    if call.arguments[pointer - 1] != Known(0):
+    call, options = steps.call, steps.call.arguments[pointer - 1]
+    if options != Known(0):
         call.rests_on(Kind.HINTS, call.name)
     live = live_contexts(call)
     number = least_free(live, 1)
     steps.note(LIVE, live | {number})
-    steps.answer(pointer, Handle("context", (number, *team)), CONTEXT)
+    steps.answer(pointer, Handle("context", (number, *team, *for_threads(call, options))), CONTEXT)
     return 0
 
 
@@ -251,6 +253,7 @@ def ctx_destroy(call: Call, steps: Steps) -> None:
 def ctx_get_team(at: Arguments, steps: Steps) -> int:
     context, invalid = at.call.arguments[0], is_invalid(at.call, 0)
     own = context.data[1:] if isinstance(context, Handle) else ("world",)
+    own = own[:-1] if maker_of(context) else own
     steps.store(at.pointer(0), 0 if invalid else Handle("team", own), TEAM)
     return -1 if invalid else 0
 

@@ -260,7 +260,7 @@ class Regions:
             copied |= {name: token for name, token in self._own_of_task(node).items() if name not in listed | own}
         for token in {**own, **copied}.values():
             self._declare(token, around, copies=token.text in copied)
-        for token in directive.variables("lastprivate").values():
+        for token in () if self.in_team else directive.variables("lastprivate").values():
             given_back.append(partial(self._give, token, around, ""))
         for clause in directive.all("reduction"):
             for token in clause.variables:

@@ -17,7 +17,7 @@ from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop
 from pgasrob.frontends.c.compiler.operands import MemoryPlace, Operand, constant
 from pgasrob.frontends.c.compiler.scopes import SlotVariable
 from pgasrob.frontends.c.openmp import TASKS, Directive
-from pgasrob.frontends.c.syntax_tree import Node
+from pgasrob.frontends.c.syntax_tree import Node, expression
 from pgasrob.frontends.c.tokens import Token, error
 from pgasrob.frontends.c.types import INT, LONG, VOID, CType, Integer, Pointer
 from pgasrob.frontends.c.values import Known
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.c.compiler.thread_regions import Regions
 
 TEAM_CLAUSES = {
-    "if": "leave it away, or write an `if` around two regions",
     "copyin": "give the variable to the region by `firstprivate`",
-    "lastprivate": "store the value in a shared variable in the last iteration",
     "linear": "compute the variable from that of the loop",
     "ordered": "order the iterations by their numbers, or give the loop to one thread",
     "copyprivate": "store the value in a shared variable",
@@ -51,6 +49,8 @@ class Teams:
         self.open = 0
         """How many regions of teams are open: 1 in one."""
         self._sections: list[Callable[[Node], None]] = []
+        self._last: Slot | None = None
+        """Whether the thread has executed the last iteration or section, where that has to be known."""
 
     # Regions
 
@@ -65,7 +65,9 @@ class Teams:
                 raise error("PG104", f"`{each.text}` cannot be shared by threads that communicate", each)
         start, before = len(self.emitter.code), {*self.emitter.objects, *self.emitter.sized}
         with self.regions._at(directive.pragma.span):
-            self._call("fork", (self._threads(directive),), text=directive.shown)
+            several = next((each.given for each in directive.all("if")), ())
+            wanted = self._truth(several) if several else self._constant(1)
+            self._call("fork", (self._threads(directive), wanted), text=directive.shown)
         with self.emitter.block(node) as around, self.regions._inside(directive, around):
             self._shared(directive, loop, rest, node, around)
         own = frozenset({*self.emitter.objects, *self.emitter.sized} - before)
@@ -108,7 +110,14 @@ class Teams:
     ) -> None:
         with self.regions._at(directive.pragma.span):
             given_back = self.regions._share(directive, loop, node, around)
+            last = self._last = self.emitter.new_slot(LONG) if directive.has("lastprivate") else None
+            if last is not None:
+                self.emitter.emit(Set(last, Known(0), LONG))
         self._work(directive, loop, rest, node)
+        if last is not None:
+            with self.regions._at(directive.pragma.span), self._only_if(last):
+                for token in directive.variables("lastprivate").values():
+                    self.regions._give(token, around, "")
         if given_back:
             with self.regions._at(directive.pragma.span), self._locked("reduction"):
                 for give in given_back:
@@ -156,16 +165,14 @@ class Teams:
 
     def _loop(self, directive: Directive, loop: CanonicalLoop, node: Node) -> None:
         """Every thread goes through all iterations, and executes the body in those that are its own."""
-        kind, chunk = self._schedule(directive)
-        if kind == "dynamic":
-            self._check_end(directive)
-        place = self._place_of(directive)
+        (kind, chunk), last_one = self._schedule(directive), self._last
         with self.regions._at(directive.pragma.span):
             number = self.emitter.new_slot(LONG)
             self.emitter.emit(Set(number, Known(0), LONG))
             nest = [*self.regions._nest(loop, directive.number("collapse") or 1)]
-            total = self.emitter.slot_of(self._iterations(nest)) if kind == "static" and not chunk else None
-            claims = None if kind == "static" else _Claims(self, place)
+            shared = kind == "guided" or (kind == "static" and not chunk) or last_one is not None
+            total = self.emitter.slot_of(self._iterations(nest)) if shared else None
+            claims = None if kind == "static" else _Claims(self, directive, total if kind == "guided" else None)
 
         def guarded(body: Node) -> None:
             with self.regions._at(directive.pragma.span):
@@ -177,6 +184,10 @@ class Teams:
                     own, last = claims.own(number, chunk)
                 self.emitter.move(number, self._sum(number, 1))
             with self._only_if(own):
+                if last_one is not None and total is not None:
+                    with self.regions._at(directive.pragma.span):
+                        is_last = self.regions._binary("==", Operand(LONG, number), Operand(LONG, total))
+                        self.emitter.move(last_one, self.regions._binary("+", is_last, constant(0, LONG)))
                 if claims is None or last is None:
                     self.regions.statement(body)
                 else:
@@ -186,13 +197,13 @@ class Teams:
         self.regions.statement(node)
         if claims is not None:
             with self.regions._at(directive.pragma.span):
-                claims.end(number)
+                claims.end()
 
     def _schedule(self, directive: Directive) -> tuple[str, int]:
         text = next((each.text for each in directive.all("schedule")), "static")
         kind, _, chunk = (each.strip() for each in text.rpartition(":")[2].partition(","))
-        if kind not in ("static", "dynamic") or (chunk and not (chunk.isdecimal() and int(chunk))):
-            raise self._refused(directive, f"`schedule({text})`", "use `static` or `dynamic`, with a number")
+        if kind not in ("static", "dynamic", "guided") or (chunk and not (chunk.isdecimal() and int(chunk))):
+            raise self._refused(directive, f"`schedule({text})`", "use `static`, `dynamic` or `guided`, with a number")
         return kind, int(chunk or (0 if kind == "static" else 1))
 
     def _iterations(self, nest: Sequence[CanonicalLoop]) -> Operand:
@@ -221,16 +232,20 @@ class Teams:
         return binary("/", binary("+", binary("-", last, first), constant(more, LONG)), constant(size, LONG))
 
     def _all_sections(self, directive: Directive, rest: Sequence[Directive], node: Node) -> None:
-        self._check_end(directive)
+        last_one = self._last
         with self.regions._at(directive.pragma.span):
-            claims, number = _Claims(self, self._place_of(directive)), self.emitter.new_slot(LONG)
+            claims, number = _Claims(self, directive), self.emitter.new_slot(LONG)
             self.emitter.emit(Set(number, Known(0), LONG))
 
         def section(body: Node) -> None:
             with self.regions._at(directive.pragma.span):
                 own, last = claims.own(number, 1)
                 self.emitter.move(number, self._sum(number, 1))
+                if last_one is not None:  # unless there is a later one
+                    self.emitter.emit(Set(last_one, Known(0), LONG))
             with self._only_if(own):
+                if last_one is not None:
+                    self.emitter.emit(Set(last_one, Known(1), LONG))
                 claims.use(number, last, body)
 
         self._sections.append(section)
@@ -240,7 +255,7 @@ class Teams:
         self._inner(rest, node)
         self._sections.pop()
         with self.regions._at(directive.pragma.span):
-            claims.end(number)
+            claims.end()
 
     # Atomics
 
@@ -320,10 +335,6 @@ class Teams:
             if directive.has(name):
                 raise self._refused(directive, f"the clause `{name}`", hint)
 
-    def _check_end(self, directive: Directive) -> None:
-        if directive.has("nowait"):
-            raise self._refused(directive, "`nowait`", "leave it away: threads that claim work meet behind it")
-
     def _refused(self, directive: Directive, what: str, hint: str) -> Exception:
         message = f"{what} in `{directive.shown}` is not supported where threads communicate"
         return error("PG104", message, directive.pragma, hint)
@@ -331,12 +342,20 @@ class Teams:
     def _threads(self, directive: Directive) -> Slot:
         """The number in the clause, 0 where there is none."""
         clause = next(directive.all("num_threads"), None)
-        if clause is None or clause.text.isdecimal():
-            return self._constant(int(clause.text) if clause else 0)
-        if self.emitter.scope.find(clause.text) is None and self.context.variable(clause.text) is None:
-            raise self._refused(directive, f"`num_threads({clause.text})`", "write a number or a variable")
-        token = next(each for each in directive.pragma.parts if each.text == clause.text)
-        return self.emitter.slot_of(self.regions.expressions.integer(self.regions._identifier(token)))
+        if clause is None:
+            return self._constant(0)
+        return self.emitter.slot_of(self.regions.expressions.integer(self._expression(clause.given)))
+
+    def _expression(self, given: Sequence[Token]) -> Node:
+        """The tree of an expression in a clause."""
+        node, tokens = expression(given, given[0].source, len(self.context.tokens))
+        self.context.tokens += tokens
+        self.regions._kept.append(node)
+        return node
+
+    def _truth(self, given: Sequence[Token]) -> Slot:
+        expressions = self.regions.expressions
+        return self.emitter.slot_of(expressions.conversions.truth(expressions.value(self._expression(given))))
 
     def _filter(self, directive: Directive) -> Slot:
         text = next((each.text for each in directive.all("filter")), "0")
@@ -380,8 +399,10 @@ class Teams:
 class _Claims:
     """Threads claim pieces of work, one after the other, when they come to one that may be theirs."""
 
-    def __init__(self, teams: Teams, place: str) -> None:
-        self.teams, self.place = teams, place
+    def __init__(self, teams: Teams, directive: Directive, total: Slot | None = None) -> None:
+        """``total``: how many pieces there are, where fewer are claimed at once the fewer are left."""
+        self.teams, self.total = teams, total
+        self.place = teams._place_of(directive) + (" nowait" if directive.has("nowait") else "")
         self.claimed, self.has = (teams.emitter.new_slot(LONG) for _ in range(2))
         teams.emitter.emit(Set(self.claimed, Known(0), LONG))
         teams.emitter.emit(Set(self.has, Known(0), LONG))
@@ -398,6 +419,10 @@ class _Claims:
         emitter.place(end)
         emitter.join()
         binary, value = teams.regions._binary, Operand(LONG, number)
+        if self.total is not None:
+            given = number, self.total, teams._constant(chunk)
+            claim, last = (teams._call("guided", given, INT, text=each) for each in ("", "last"))
+            return emitter.slot_of(binary("==", Operand(INT, claim), Operand(LONG, self.claimed))), last
         own = emitter.slot_of(binary("==", binary("/", value, constant(chunk, LONG)), Operand(LONG, self.claimed)))
         last = emitter.slot_of(
             binary("==", binary("%", value, constant(chunk, LONG)), constant(chunk - 1, LONG))
@@ -414,8 +439,8 @@ class _Claims:
         self.teams.regions.statement(body)
         self.teams._call("piece_done", (number,), text=self.place)
 
-    def end(self, pieces: Slot) -> None:
-        self.teams._call("claimed", (pieces,), text=self.place)
+    def end(self) -> None:
+        self.teams._call("claimed", text=self.place)
 
 
 __all__ = ["Teams"]

@@ -150,6 +150,8 @@ def race(call: Call) -> Outcome:
     steps, teams = Steps(call), machine_of(call).machine.position.teams
     if len(teams) != 1 or not teams[0].several or call.state.get(ONE_THREAD) or call.arguments[0] == Known(1):
         return Outcome()
+    if size_of_team(call) > 1:
+        return Outcome()
     steps.illegal(DATA_RACE, call.texts[0], remedy=call.texts[1], unless=call.expression(0))
     return steps.outcome()
 

@@ -13,14 +13,17 @@ from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.rank_threads import ASKED, BASE, LATER, LEFT, USUAL_THREADS, Threads, changed, notes_of_apis
-from pgasrob.frontends.c.thread_facts import MOST_THREADS, TEAM, Change
+from pgasrob.frontends.c.thread_facts import MOST_THREADS, OUTER, TEAM, Change
 from pgasrob.frontends.c.values import Known, Unknown
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Await, AwaitAdd, CompareSwap, FetchAdd, Store
 from pgasrob.program.expressions import Binary, Const
 from pgasrob.program.statements import Statement
 
 calls = TABLE.calls
 FREE, SET = Const(0), Const(1)
+MOST_LOOPS = 64
+"""How often threads pass a loop with `nowait` whose iterations they claim."""
 
 
 def threads_of(call: Call) -> Threads:
@@ -31,18 +34,24 @@ def size_of_team(call: Call) -> int:
     return threads_of(call).team[0]
 
 
-@calls("void __omp_fork(long threads);")
+@calls("void __omp_fork(long threads, int several);")
 def fork(call: Call) -> Outcome:
-    """The threads of a team begin behind this call."""
+    """The threads of a team begin behind this call. A team in another one has one thread, unless the program asks for
+    more levels (OpenMP 5.2, 2.2: max-active-levels-var)."""
     machine, threads = machine_of(call).machine, threads_of(call)
     asked = call.known(0) or cast(int, call.state.get(ASKED, USUAL_THREADS))
+    outer = cast("tuple[tuple[int, int], ...]", call.state.get(OUTER, ()))
+    if outer or threads.team[0] > 1:
+        return Outcome(state={TEAM: (1, threads.team[1]), OUTER: (*outer, threads.team)})
+    if not call.known(1):
+        return Outcome()
     if asked > MOST_THREADS:
         call.fail(f"a team of {asked} threads", f"at most {MOST_THREADS} are supported: ask for fewer by num_threads")
     if asked <= 1:
         return Outcome()
     if machine.position.others:
-        message = "a team within a team, or beside threads, is not supported"
-        raise Problem("PG104", message, "communicate in the outer one", call.span)
+        message = "a team of a thread that is created, or beside one, is not supported"
+        raise Problem("PG104", message, "communicate in the threads that are created, or in the team", call.span)
     frame = machine.position.frame
     inner = [each for each in frame.function.regions if each.own is not None and each.first <= frame.pc < each.last]
     state = threads.snapshot()
@@ -57,6 +66,8 @@ def fork(call: Call) -> Outcome:
 def join(call: Call) -> Outcome:
     """The end of the region of a team."""
     threads, size = threads_of(call), size_of_team(call)
+    if outer := cast("tuple[tuple[int, int], ...]", call.state.get(OUTER, ())):
+        return Outcome(state={TEAM: outer[-1], OUTER: outer[:-1] or None})
     if size == 1:
         return Outcome()
     if threads.number:
@@ -143,10 +154,15 @@ def single_end(call: Call) -> Outcome:
     return Outcome(state={"C.before": None, LATER: _later(call, [change])})
 
 
+def _change(call: Call) -> Change:
+    """What the thread has changed since the piece of work began that it does."""
+    before = dict(cast("frozenset[tuple[str, Hashable]]", call.state["C.before"]))
+    return changed(before, notes_of_apis(call.state))
+
+
 def _done(call: Call, *what: Hashable) -> dict[str, Hashable]:
     """The notes of the thread that has done this work for all: the others get to know what it has changed."""
-    before = dict(cast("frozenset[tuple[str, Hashable]]", call.state["C.before"]))
-    change = changed(before, notes_of_apis(call.state))
+    change = _change(call)
     threads_of(call).tell((what[0], call.texts[0], *what[1:]), change)
     return {"C.before": None, LATER: _later(call, [change])}
 
@@ -170,13 +186,17 @@ def piece(call: Call) -> Outcome:
         return Outcome()
     if call.name == "__omp_piece":
         return Outcome(state={"C.before": frozenset(notes_of_apis(call.state).items())})
-    did, number = cast("tuple[int, ...]", call.state.get("C.did", ())), call.known(0)
-    return Outcome(state={**_done(call, "piece", number), "C.did": (*did, number)})
+    did, number = cast("tuple[int, ...]", call.state.get("C.did", ())), call.arguments[0]
+    if not isinstance(number, Known):  # of a loop that is not gone through piece by piece
+        if change := _change(call):
+            raise threads_of(call).unclear({key for key, _ in change})
+        return Outcome(state={"C.before": None})
+    return Outcome(state={**_done(call, "piece", number.value), "C.did": (*did, number.value)})
 
 
-def _after_pieces(call: Call, pieces: int) -> dict[str, Hashable]:
+def _after_pieces(call: Call) -> dict[str, Hashable]:
     did = cast("tuple[int, ...]", call.state.get("C.did", ()))
-    others = (number for number in range(pieces) if number not in did)
+    others = (number for number in threads_of(call).pieces_made(call.texts[0]) if number not in did)
     changes = (threads_of(call).made(("piece", call.texts[0], number)) for number in others)
     return {"C.did": None, LATER: _later(call, changes)}
 
@@ -208,27 +228,46 @@ def own(call: Call) -> Outcome:
 
 @calls("long __omp_claim(void);")
 def claim(call: Call) -> Outcome:
-    """The number of the next piece of work, from 0 on. Loops are counted in two cells in turns."""
-    (place,) = call.texts
+    """The number of the next piece of work, from 0 on. Loops are counted in two cells in turns, and in ever new ones
+    where the threads do not meet behind them."""
+    place, _, nowait = call.texts[0].partition(" ")
     if size_of_team(call) == 1:
         steps = Steps(call)
         return steps.outcome(steps.count(f"C.alone.{place}"))
-    register = call.register("piece")
-    cell = threads_of(call).cell("piece", place, cast(int, call.state.get(f"C.claims {place}", 0)) % 2)
+    register, turn = call.register("piece"), cast(int, call.state.get(f"C.claims {place}", 0))
+    cell = threads_of(call).cell("piece", place, turn if nowait else turn % 2)
     return Outcome(call.do(FetchAdd(register, call.me, cell, Const(1))), Unknown(register))
 
 
-@calls("void __omp_claimed(long pieces);")
+@calls("int __omp_guided(long piece, long pieces, long least);")
+def guided(call: Call) -> Outcome:
+    """Which claim a piece belongs to: each takes as many of those that are left as there are threads (OpenMP 5.2,
+    11.5.3); or, by the name, whether it is the last one of it."""
+    number, left, least = (call.known(each) for each in range(3))
+    call.rests_on(Kind.GUIDED_CHUNKS)
+    first = claims = 0
+    while True:
+        size = max(least, -(-left // size_of_team(call)), 1)
+        if number < first + size:
+            return Outcome(result=Known(int(number == first + min(size, left) - 1) if call.texts else claims))
+        first, left, claims = first + size, left - size, claims + 1
+
+
+@calls("void __omp_claimed(void);")
 def claimed(call: Call) -> Outcome:
     """All pieces are claimed. The cell of the loop before this one is not in use any more, and of the next one."""
-    (place,) = call.texts
+    place, _, nowait = call.texts[0].partition(" ")
     if size_of_team(call) == 1:
         return Outcome(state={f"C.alone.{place}": None})
     turn = cast(int, call.state.get(f"C.claims {place}", 0))
     statements: tuple[Statement, ...] = ()
+    if nowait:
+        if turn == MOST_LOOPS:
+            call.fail(f"a loop that threads pass more than {MOST_LOOPS} times without a barrier", "leave `nowait` away")
+        return Outcome(state={**_after_pieces(call), f"C.claims {place}": turn + 1})
     if turn and not threads_of(call).number:
         statements = call.do(Store(threads_of(call).cell("piece", place, 1 - turn % 2), FREE))
-    notes = _after_pieces(call, call.known(0))
+    notes = _after_pieces(call)
     return Outcome(statements, state={**notes, f"C.claims {place}": turn + 1 if turn < 3 else 2})
 
 

@@ -27,11 +27,6 @@ def test_threads_that_communicate_are_processes(body: str) -> None:
     assert lowered(body).has_threads
 
 
-def test_a_team_within_a_team_that_communicates_is_refused() -> None:
-    body = "\n#pragma omp parallel\n{\n#pragma omp parallel\n shmem_quiet();\n shmem_quiet();\n}\n"
-    assert refused(body) == "a team within a team, or beside threads, is not supported"
-
-
 @pytest.mark.parametrize(("message", "body"), ERRORS)
 def test_errors(message: str, body: str) -> None:
     assert message in refused(body)

@@ -8,6 +8,9 @@ import pytest
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.illegal_calls import Illegal
+from pgasrob.program.statements import Do, Statement, statements_in
 from tests.frontends.apis.lowering import threads
 
 PROGRAM = """#include <shmem.h>
@@ -64,6 +67,99 @@ def test_work_that_is_claimed() -> None:
         for thread in range(2):
             assert sorted(set(places(found[0, thread]))) == [0, 1]
             assert [line for line in found[0, thread] if "fetch_add(0, piece_" in line]
+
+
+@pytest.mark.parametrize(("clause", "claims"), [("dynamic", 4), ("guided", 3), ("guided, 2", 2), ("guided, 4", 1)])
+def test_claims_that_get_smaller(clause: str, claims: int) -> None:
+    """Of four iterations two threads take 2, 1 and 1 where they are guided."""
+    loop = f"#pragma omp parallel for schedule({clause}) num_threads(2)\nfor (int i = 0; i < 4; i++) {PUT}"
+    found = lowered(loop)[0, 0]
+    assert len([line for line in found if "fetch_add(0, piece_" in line]) == claims
+    assert sorted(set(places(found))) == [0, 1, 2, 3]
+    program = parse_c(PROGRAM.format(body=loop, outside="")).program(2)
+    assert ("guided" in clause) == (Kind.GUIDED_CHUNKS in {each.kind for each in program.assumptions})
+
+
+def test_many_iterations_that_are_claimed() -> None:
+    """The loop is kept, and which piece is which is not known."""
+    loop = "#pragma omp parallel for schedule(dynamic, 2) num_threads(2)\nfor (int i = 0; i < 9; i++) "
+    assert len(lowered(loop + PUT)[0, 0]) < 90
+    with pytest.raises(SourceError, match="whose order decides"):
+        lowered(loop + "{ shmem_ctx_t c; shmem_ctx_create(0, &c); if (n == i) shmem_ctx_destroy(c); }")
+
+
+def test_loops_without_a_barrier_are_counted_in_cells_of_their_own() -> None:
+    loop = "#pragma omp for schedule(dynamic) nowait\nfor (int i = 0; i < 1; i++) shmem_quiet();"
+    text = f"#pragma omp parallel num_threads(2)\nfor (int k = 0; k < TIMES; k++)\n{{\n{loop}\n}}"
+    found = lowered(text.replace("TIMES", "3"))[0, 0]
+    cells = [cell for line in found for cell in re.findall(r"fetch_add\(0, piece_\d+_\d+_(\d)", line)]
+    assert cells == ["0", "1", "2"] and not [line for line in found if line.startswith("mem[piece")]
+    with pytest.raises(SourceError, match="more than 64 times"):
+        lowered(text.replace("TIMES", "66"))
+
+
+@pytest.mark.parametrize(
+    ("clauses", "who"),
+    [("", [1]), ("schedule(static, 1)", [1]), ("schedule(static, 2)", [1]), ("schedule(dynamic)", [0, 1])],
+)
+def test_the_last_iteration_gives_its_value(clauses: str, who: list[int]) -> None:
+    loop = "for (int i = 0; i < 4; i++) { s = 10 * i; shmem_quiet(); }"
+    found = lowered(f"#pragma omp parallel for num_threads(2) lastprivate(s) {clauses}\n{loop}")
+    stores = [[line for line in found[0, each] if re.match(r"mem\[main.s\] <- [1-9]", line)] for each in range(2)]
+    assert stores == [["mem[main.s] <- 30;"] if each in who else [] for each in range(2)]
+
+
+def test_the_last_section_gives_its_value() -> None:
+    sections = "".join(f"#pragma omp section\n{{ s = {each}; shmem_quiet(); }}\n" for each in (1, 2))
+    found = lowered(f"#pragma omp parallel sections num_threads(2) lastprivate(s)\n{{\n{sections}}}")
+    assert {line for line in found[0, 1] if "mem[main.s] <-" in line} == {"mem[main.s] <- 2;"}
+
+
+@pytest.mark.parametrize(
+    ("clauses", "threads"),
+    [
+        ("if(n > 1)", 1), ("if(parallel: me < 2 && n == 0)", 2), ("num_threads(me + 3 - me)", 3),
+        ("num_threads(2) if(0)", 1), ("num_threads(sizeof(long) / 4) if(1)", 2),
+    ],
+)  # fmt: skip
+def test_how_many_threads_a_team_has(clauses: str, threads: int) -> None:
+    found = lowered(f"#pragma omp parallel {clauses}\nshmem_quiet();")
+    assert [thread for rank, thread in found if not rank] == [*range(threads)]
+
+
+NESTED = """#pragma omp parallel num_threads(2)
+{ z[8 + omp_get_thread_num()] = 1;
+g();
+#pragma omp barrier
+shmem_long_p(&z[omp_get_thread_num()], 1, 1 - me); }"""
+INNER = """static void g(void) {
+#pragma omp parallel num_threads(2)
+{
+#pragma omp barrier
+shmem_long_p(&z[4 + omp_get_thread_num() + omp_get_num_threads()], 1, 1);
+#pragma omp single
+shmem_long_p(&z[6], 1, 1); } }"""
+
+
+def test_a_team_in_a_team_has_one_thread() -> None:
+    found = lowered(NESTED, INNER)
+    assert list(found) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for thread in range(2):
+        assert places(found[0, thread])[:3] == [5, 6, thread]
+        assert len([line for line in found[0, thread] if "arrived_2" in line]) == 1
+
+
+def test_a_region_in_a_team_is_one_thread_where_its_threads_would_race() -> None:
+    inner = "#pragma omp parallel\nz[8] += x;"
+    text = f"#pragma omp parallel num_threads(2)\n{{ shmem_quiet();\n#pragma omp master\n{{\n{inner}\n}}\n}}"
+    program = parse_c(PROGRAM.format(body=text, outside="")).program(2)
+    assert not [each for process in program.processes for each in statements_in(process.body) if is_illegal(each)]
+    program = parse_c(PROGRAM.format(body=text + "\n" + inner, outside="")).program(2)
+    assert [each for process in program.processes for each in statements_in(process.body) if is_illegal(each)]
+
+
+def is_illegal(statement: Statement) -> bool:
+    return isinstance(statement, Do) and isinstance(statement.command, Illegal)
 
 
 def test_blocks_for_one_thread() -> None:
@@ -123,13 +219,8 @@ def test_regions_that_do_not_communicate_stay_as_they_are() -> None:
     ("text", "message"),
     [
         ("#pragma omp parallel\n{\n#pragma omp task\nshmem_quiet();\n}", "a task in `#pragma omp task`"),
-        ("#pragma omp parallel if(n)\nshmem_quiet();", "the clause `if`"),
-        ("#pragma omp parallel\n{\n#pragma omp for schedule(guided)\nfor (int i = 0; i < 2; i++) shmem_quiet();\n}",
-         "`schedule(guided)`"),
-        ("#pragma omp parallel\n{\n#pragma omp for schedule(dynamic) nowait\nfor (int i = 0; i < 2; i++) "
-         "shmem_quiet();\n}", "`nowait`"),
-        ("#pragma omp parallel for lastprivate(s)\nfor (int i = 0; i < 2; i++) { s = i; shmem_quiet(); }",
-         "the clause `lastprivate`"),
+        ("#pragma omp parallel\n{\n#pragma omp for schedule(runtime)\nfor (int i = 0; i < 2; i++) shmem_quiet();\n}",
+         "`schedule(runtime)`"),
         ("#pragma omp parallel\n{\n#pragma omp atomic\nx = 2 * x;\nshmem_quiet();\n}", "this form of `atomic`"),
     ],
 )  # fmt: skip
