@@ -161,7 +161,7 @@ THROUGH: dict[str, str] = {
         frontends.c.atomics frontends.c.libc.reads
     """,
     "frontends/test_bytes_c.py": """
-        frontends.c.transferred frontends.c.views
+        frontends.c.number_kinds frontends.c.transferred frontends.c.views
     """,
     "frontends/c/libc/test_team_calls.py": """
         frontends.c.libc.thread_calls frontends.c.libc.thread_locks

@@ -278,7 +278,7 @@ SLOW: dict[str, str] = {
         what_no_test_calls_is_a_note what_the_helper_counts
     """,
     "frontends/test_bytes_c.py": """
-        memory_is_bytes/5
+        memory_is_bytes/5 verdicts_are_of_bytes/5
     """,
     "frontends/test_random_teams.py": """
         random_teams_end_as_an_interpreter_says/25

@@ -1,52 +1,43 @@
 """Random programs that access the same bytes in several sizes, and what they do to a memory that is bytes and nothing
 else.
 
-Two ranks have a symmetric buffer and one of their own each. In every phase, which ends with a barrier that completes
-what was issued, each makes one access: a put or get of any length, of bytes or typed, a load, store, copy or fill
-of any size anywhere, an atomic. `Memory` does the same to arrays of bytes, and knows which accesses of a phase touch a
-common byte. It shares nothing with the front end.
+A fragment has two ranks with a symmetric buffer and one of their own each, of one of several declared types. In every
+phase, which ends with a barrier that completes what was issued, each makes one access: a put or get of any length, of
+bytes or typed, a load, store, copy or fill of any size anywhere, an atomic. `Memory` does the same to arrays of bytes,
+and knows which accesses of a phase touch a common byte. It shares nothing with the front end.
 
-The program ends with loads of all sizes that are asserted to be what these bytes say. Where no phase has two accesses
-of a common byte, these have to hold, and hold no more when one is changed; and there has to be a race where one does,
-and none where none does (`compare`)."""
+A fragment ends with loads of all sizes that are asserted to be what these bytes say, or not to be. A program has
+several fragments, which have nothing to do with each other but their barriers. Each access stands in a line of its
+own."""
 
 from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from random import Random
 
-import pgasrob
-from pgasrob import Limits
-from pgasrob.frontends.lower import parse_c
-
-SIZE = 24
-"""Bytes of each buffer."""
 TYPES = {
     "schar": (1, "signed char"), "short": (2, "short"), "int": (4, "int"), "long": (8, "long"), "float": (4, "float"),
     "double": (8, "double"),
 }  # fmt: skip
 """Of each name in calls of OpenSHMEM: the size, and the type in C."""
 FORMATS = {"schar": "<b", "short": "<h", "int": "<i", "long": "<q", "float": "<f", "double": "<d"}
+INTEGERS = ("schar", "short", "int", "long")
 BUFFERS = ("shared", "own")
-FIRST = {"shared": bytes(range(1, SIZE + 1)), "own": bytes(range(101, 101 + SIZE))}
-"""What they hold at the beginning."""
-HEAD = """#include <shmem.h>
-#include <assert.h>
-#include <string.h>
-static union {{ char c[{size}]; long l[{words}]; }} shared_ = {{{{{shared}}}}}, own_ = {{{{{own}}}}};
-#define shared shared_.c
-#define own own_.c
-int main(void) {{
-  shmem_init(); int me = shmem_my_pe();
-"""
+SIZES = (8, 16, 16, 24, 24, 40, 72)
+"""Bytes that buffers may have."""
+DECLARED = ("union", "union", "schar", "short", "int", "long", "float", "double", "struct")
+"""How they may be declared."""
+STRUCT = "struct {{ int a; short b; signed char c, d; }} {name}_[{count}] = {{{values}}};"
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The bytes that an access touches: from ``first`` to ``last`` of a buffer of ``rank``."""
+    """The bytes that an access touches: from ``first`` to ``last`` of a buffer of ``rank``. ``kind``: what accesses
+    it, for `mixes`."""
 
     rank: int
     buffer: str
@@ -54,44 +45,141 @@ class Access:
     last: int
     writes: bool
     atomic: str = ""
+    kind: str = ""
+
+    def overlaps(self, other: Access) -> bool:
+        """Whether the two touch a common byte."""
+        place = (self.rank, self.buffer) == (other.rank, other.buffer)
+        return place and max(self.first, other.first) < min(self.last, other.last)
 
     def meets(self, other: Access) -> bool:
         """Whether the two touch a common byte, one of them writes, and they are no atomics of one type."""
-        place = (self.rank, self.buffer) == (other.rank, other.buffer)
-        overlap = max(self.first, other.first) < min(self.last, other.last)
-        return place and overlap and (self.writes or other.writes) and not (self.atomic and self.atomic == other.atomic)
+        alike = self.atomic and self.atomic == other.atomic
+        return self.overlaps(other) and (self.writes or other.writes) and not alike
 
 
 @dataclass(slots=True)
 class Memory:
-    """The bytes of both ranks."""
+    """The bytes of both ranks, ``first`` at the beginning, and the accesses to them since they were looked at."""
 
-    bytes: dict[tuple[int, str], bytearray] = field(
-        default_factory=lambda: {(rank, name): bytearray(FIRST[name]) for rank in range(2) for name in BUFFERS}
-    )
+    first: dict[str, bytes]
+    bytes: dict[tuple[int, str], bytearray] = field(init=False)
     accesses: list[Access] = field(default_factory=list)
 
-    def read(self, rank: int, buffer: str, at: int, size: int, atomic: str = "") -> bytes:
-        self.accesses.append(Access(rank, buffer, at, at + size, False, atomic))
+    def __post_init__(self) -> None:
+        self.bytes = {(rank, name): bytearray(self.first[name]) for rank in range(2) for name in BUFFERS}
+
+    def read(self, rank: int, buffer: str, at: int, size: int, kind: str, atomic: str = "") -> bytes:
+        self.accesses.append(Access(rank, buffer, at, at + size, False, atomic, kind))
         return bytes(self.bytes[rank, buffer][at : at + size])
 
-    def write(self, rank: int, buffer: str, at: int, data: bytes, atomic: str = "") -> None:
-        self.accesses.append(Access(rank, buffer, at, at + len(data), True, atomic))
+    def write(self, rank: int, buffer: str, at: int, data: bytes, kind: str, atomic: str = "") -> None:
+        self.accesses.append(Access(rank, buffer, at, at + len(data), True, atomic, kind))
         self.bytes[rank, buffer][at : at + len(data)] = data
 
 
-class Programs:
-    """Draws programs."""
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An assertion of ``rank`` that a load gives ``value``, or that it does not, where it is to fail."""
 
-    def __init__(self, seed: int) -> None:
+    rank: int
+    load: str
+    value: str
+    fails: bool
+
+    @property
+    def text(self) -> str:
+        return f"assert({self.load} {'!=' if self.fails else '=='} {self.value});"
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """What is declared, what each rank does in each phase, whether that is a race, the checks behind the last phase,
+    which are none where one has a race; and how often sizes met in one object."""
+
+    declared: str
+    phases: list[tuple[str, str]]
+    races: list[bool]
+    checks: list[Check]
+    mixes: frozenset[str]
+
+
+def mixes(accesses: Sequence[Access]) -> Iterator[str]:
+    """In which ways ``accesses`` of other bytes meet, or of other types."""
+    for one, other in combinations(dict.fromkeys(accesses), 2):
+        if one.overlaps(other):
+            kinds = sorted((one.kind, other.kind))
+            if (one.first, one.last) != (other.first, other.last) or ("float" in kinds) != ("double" in kinds):
+                yield f"{kinds[0]}/{kinds[1]}"
+
+
+class Fragments:
+    """Draws fragments. ``atomics``: whether there are atomics; ``reached``: whether a rank may load and store the
+    memory of the other one, by `shmem_ptr`."""
+
+    def __init__(self, seed: int, atomics: bool = True, reached: bool = False) -> None:
         self.random = Random(seed)
+        self.kinds = [each for each in dir(self) if each.startswith("do_")]
+        if not atomics:
+            self.kinds = [each for each in self.kinds if "atomic" not in each]
+        if not reached:
+            self.kinds = [each for each in self.kinds if "reached" not in each]
         self.used: Counter[str] = Counter()
         """How often each kind of access has been drawn."""
 
+    def drawn(self, name: str) -> Fragment:
+        """A fragment whose variables begin with ``name``. It ends with the first phase in which two accesses meet."""
+        self.size, self.places = self.random.choice(SIZES), list[int]()
+        self.names = {buffer: f"{name}{buffer}" for buffer in BUFFERS}
+        made = [self._declared(self.names["shared"], 1), self._declared(self.names["own"], 101)]
+        declared, first = "".join(text for text, _ in made), {each: made[at][1] for at, each in enumerate(BUFFERS)}
+        memory, phases, races, every = Memory(first), [], [], list[Access]()
+        for _ in range(self.random.randint(1, 4)):
+            made, texts = [], []
+            for rank in range(2):
+                memory.accesses = []
+                texts.append(self._access(memory, rank) if self.random.random() < 0.75 else ";")
+                made.append(memory.accesses)
+                every += memory.accesses
+            phases.append((texts[0], texts[1]))
+            races.append(any(one.meets(other) for one in made[0] for other in made[1]))
+            if races[-1]:
+                break
+        memory.accesses = []
+        checks = [] if races[-1] else [self._check(memory) for _ in range(self.random.randint(1, 4))]
+        return Fragment(declared, phases, races, checks, frozenset(mixes((*every, *memory.accesses))))
+
+    def _declared(self, name: str, start: int) -> tuple[str, bytes]:
+        """A declaration, and the bytes that it gives."""
+        declared, first = self.random.choice(DECLARED), bytes(range(start, start + self.size))
+        if declared == "union":
+            values, words = ", ".join(map(str, first)), self.size // 8
+            text = f"union {{ char c[{self.size}]; long l[{words}]; }} {name}_ = {{{{{values}}}}};"
+        elif declared == "struct":
+            rows = [", ".join(map(str, each)) for each in struct.iter_unpack("<ihbb", first)]
+            text = STRUCT.format(name=name, count=len(rows), values=", ".join(f"{{{each}}}" for each in rows))
+        elif declared in ("float", "double"):
+            size, c = TYPES[declared]
+            floats = [0.5 * (start + each) for each in range(self.size // size)]
+            first = struct.pack(f"<{len(floats)}{FORMATS[declared][1]}", *floats)
+            text = f"{c} {name}_[{len(floats)}] = {{{', '.join(map(str, floats))}}};"
+        else:
+            size, c = TYPES[declared]
+            numbers = [f"{each}L" for (each,) in struct.iter_unpack(FORMATS[declared], first)]
+            text = f"{c} {name}_[{self.size // size}] = {{{', '.join(numbers)}}};"
+        return f"static {text}\n#define {name} ((char *)&{name}_)\n", first
+
     def _place(self, size: int) -> int:
-        """Where ``size`` bytes may lie: mostly where a scalar of that size would."""
+        """Where ``size`` bytes may lie: often where others begin, mostly where a scalar of that size would."""
+        used = [each for each in self.places if each + size <= self.size]
+        if used and self.random.random() < 0.4:
+            return self.random.choice(used)
         step = size if size in (2, 4, 8) and self.random.random() < 0.6 else 1
-        return step * self.random.randrange((SIZE - size) // step + 1)
+        self.places.append(step * self.random.randrange((self.size - size) // step + 1))
+        return self.places[-1]
+
+    def _length(self) -> int:
+        return self.random.choice((self.random.randint(1, self.size), self.random.randint(1, 8), 8))
 
     def _value(self, type: str) -> tuple[str, bytes]:
         """A number as C has it, and its bytes."""
@@ -105,17 +193,28 @@ class Programs:
             number += 1
         return f"{number}{'L' if type == 'long' else ''}", struct.pack(FORMATS[type], number)
 
-    def access(self, memory: Memory, me: int) -> str:
+    def _access(self, memory: Memory, me: int) -> str:
         """One access of rank ``me``, done to ``memory``, in C."""
-        kinds = [each for each in dir(self) if each.startswith("do_")]
-        kind = self.random.choice(kinds)
+        kind = self.random.choice(self.kinds)
         self.used[kind.removeprefix("do_")] += 1
         done = getattr(self, kind)(memory, me)
         assert isinstance(done, str)
         return done
 
-    def _type(self) -> tuple[str, int, str]:
-        name = self.random.choice(list(TYPES))
+    def _check(self, memory: Memory) -> Check:
+        name, size, c = self._type()
+        rank, buffer, at = self.random.randrange(2), self.random.choice(BUFFERS), self._place(size)
+        (number,) = struct.unpack(FORMATS[name], memory.read(rank, buffer, at, size, name))
+        if name in INTEGERS:
+            value = f"({number + 1}L - 1)" if number < (1 << 63) - 1 else f"{number}L"
+        elif abs(number) < 1e30 and number == float(str(number)):
+            value = f"{number}{'f' if name == 'float' else ''}"
+        else:
+            return self._check(memory)  # written otherwise in C
+        return Check(rank, f"*({c} *)({self.names[buffer]} + {at})", value, self.random.random() < 0.5)
+
+    def _type(self, types: Sequence[str] = tuple(TYPES)) -> tuple[str, int, str]:
+        name = self.random.choice(types)
         return name, *TYPES[name]
 
     def _source(self, me: int, to: int) -> str:
@@ -125,139 +224,155 @@ class Programs:
     def do_store(self, memory: Memory, me: int) -> str:
         name, size, c = self._type()
         buffer, at, (text, data) = self.random.choice(BUFFERS), self._place(size), self._value(name)
-        memory.write(me, buffer, at, data)
-        return f"*({c} *)({buffer} + {at}) = {text};"
+        memory.write(me, buffer, at, data, name)
+        return f"*({c} *)({self.names[buffer]} + {at}) = {text};"
+
+    def do_reached_store(self, memory: Memory, me: int) -> str:
+        name, size, c = self._type()
+        to, at, (text, data) = self.random.randrange(2), self._place(size), self._value(name)
+        memory.write(to, "shared", at, data, name)
+        return f"*({c} *)((char *)shmem_ptr({self.names['shared']}, {to}) + {at}) = {text};"
 
     def do_move(self, memory: Memory, me: int) -> str:
         name, size, c = self._type()
         of, to = self.random.choice(BUFFERS), self.random.choice(BUFFERS)
         at, goal = self._place(size), self._place(size)
-        data = memory.read(me, of, at, size)
+        data = memory.read(me, of, at, size, name)
         (number,) = struct.unpack(FORMATS[name], data)
         if number != number:  # there is one NaN
             c = {4: "int", 8: "long"}[size]
-        memory.write(me, to, goal, data)
-        return f"*({c} *)({to} + {goal}) = *({c} *)({of} + {at});"
+        memory.write(me, to, goal, data, name)
+        return f"*({c} *)({self.names[to]} + {goal}) = *({c} *)({self.names[of]} + {at});"
 
     def do_copy(self, memory: Memory, me: int) -> str:
-        of, to, size = self.random.choice(BUFFERS), self.random.choice(BUFFERS), self.random.randint(1, SIZE)
+        of, to, size = self.random.choice(BUFFERS), self.random.choice(BUFFERS), self._length()
         at, goal = self._place(size), self._place(size)
-        memory.write(me, to, goal, memory.read(me, of, at, size))
-        return f"memmove({to} + {goal}, {of} + {at}, {size});"
+        memory.write(me, to, goal, memory.read(me, of, at, size, "copy"), "copy")
+        return f"memmove({self.names[to]} + {goal}, {self.names[of]} + {at}, {size});"
+
+    def do_struct(self, memory: Memory, me: int) -> str:
+        of, to, (text, size) = (
+            *self.random.choice((BUFFERS, BUFFERS[::-1])),
+            self.random.choice((("{ int a; char b; }", 8), ("{ short a, b, c; }", 6), ("{ char a[5]; }", 5))),
+        )
+        at, goal = self._place(size), self._place(size)
+        memory.write(me, to, goal, memory.read(me, of, at, size, "struct"), "struct")
+        return f"struct s{text}; *(struct s *)({self.names[to]} + {goal}) = *(struct s *)({self.names[of]} + {at});"
 
     def do_fill(self, memory: Memory, me: int) -> str:
-        buffer, size, byte = self.random.choice(BUFFERS), self.random.randint(1, SIZE), self.random.choice((0, 7, 255))
+        buffer, size, byte = self.random.choice(BUFFERS), self._length(), self.random.choice((0, 7, 255))
         at = self._place(size)
-        memory.write(me, buffer, at, bytes([byte]) * size)
-        return f"memset({buffer} + {at}, {byte}, {size});"
+        memory.write(me, buffer, at, bytes([byte]) * size, "fill")
+        return f"memset({self.names[buffer]} + {at}, {byte}, {size});"
+
+    def do_loop(self, memory: Memory, me: int) -> str:
+        name, size, c = self._type(INTEGERS)
+        count = self.random.randint(1, self.size // size)
+        buffer, at = self.random.choice(BUFFERS), self._place(size * count)
+        memory.write(me, buffer, at, b"".join(struct.pack(FORMATS[name], each) for each in range(count)), name)
+        memory.accesses[-1:] = [
+            Access(me, buffer, place, place + size, True, "", name) for place in range(at, at + size * count, size)
+        ]
+        return f"for (int i = 0; i < {count}; i++) (({c} *)({self.names[buffer]} + {at}))[i] = i;"
 
     def do_putmem(self, memory: Memory, me: int) -> str:
-        size, to = self.random.randint(1, SIZE), self.random.randrange(2)
+        size, to = self._length(), self.random.randrange(2)
         of = self._source(me, to)
         at, goal = self._place(size), self._place(size)
-        memory.write(to, "shared", goal, memory.read(me, of, at, size))
-        return f"shmem_putmem{self.random.choice(('', '_nbi'))}(shared + {goal}, {of} + {at}, {size}, {to});"
+        memory.write(to, "shared", goal, memory.read(me, of, at, size, "bytes"), "bytes")
+        call = f"shmem_putmem{self.random.choice(('', '_nbi'))}"
+        return f"{call}({self.names['shared']} + {goal}, {self.names[of]} + {at}, {size}, {to});"
 
     def do_getmem(self, memory: Memory, me: int) -> str:
-        size, of = self.random.randint(1, SIZE), self.random.randrange(2)
+        size, of = self._length(), self.random.randrange(2)
         at, goal = self._place(size), self._place(size)
-        memory.write(me, "own", goal, memory.read(of, "shared", at, size))
-        return f"shmem_getmem(own + {goal}, shared + {at}, {size}, {of});"
+        memory.write(me, "own", goal, memory.read(of, "shared", at, size, "bytes"), "bytes")
+        return f"shmem_getmem({self.names['own']} + {goal}, {self.names['shared']} + {at}, {size}, {of});"
 
     def do_put(self, memory: Memory, me: int) -> str:
         name, size, c = self._type()
-        count = self.random.randint(1, min(3, SIZE // size))
+        count = self.random.randint(1, min(3, self.size // size))
         to = self.random.randrange(2)
         of = self._source(me, to)
         at, goal = self._place(size * count), self._place(size * count)
-        memory.write(to, "shared", goal, memory.read(me, of, at, size * count))
-        return f"shmem_{name}_put(({c} *)(shared + {goal}), ({c} *)({of} + {at}), {count}, {to});"
+        memory.write(to, "shared", goal, memory.read(me, of, at, size * count, f"put of {name}"), f"put of {name}")
+        shared, source = self.names["shared"], self.names[of]
+        return f"shmem_{name}_put(({c} *)({shared} + {goal}), ({c} *)({source} + {at}), {count}, {to});"
 
     def do_p(self, memory: Memory, me: int) -> str:
         name, size, c = self._type()
         to, at, (text, data) = self.random.randrange(2), self._place(size), self._value(name)
-        memory.write(to, "shared", at, data)
-        return f"shmem_{name}_p(({c} *)(shared + {at}), {text}, {to});"
+        memory.write(to, "shared", at, data, f"put of {name}")
+        return f"shmem_{name}_p(({c} *)({self.names['shared']} + {at}), {text}, {to});"
 
     def do_g(self, memory: Memory, me: int) -> str:
-        name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("schar", "short", "int", "long")])
+        name, size, c = self._type(INTEGERS)
         of, at, goal = self.random.randrange(2), self._place(size), self._place(size)
-        memory.write(me, "own", goal, memory.read(of, "shared", at, size))
-        return f"*({c} *)(own + {goal}) = shmem_{name}_g(({c} *)(shared + {at}), {of});"
+        memory.write(me, "own", goal, memory.read(of, "shared", at, size, f"put of {name}"), name)
+        return f"*({c} *)({self.names['own']} + {goal}) = shmem_{name}_g(({c} *)({self.names['shared']} + {at}), {of});"
 
-    def do_atomic(self, memory: Memory, me: int) -> str:
-        name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("int", "long")])
-        to, at = self.random.randrange(2), size * self.random.randrange(SIZE // size)
-        (held,) = struct.unpack(FORMATS[name], memory.read(to, "shared", at, size, c))
+    def do_atomic_add(self, memory: Memory, me: int) -> str:
+        name, size, c = self._type(("int", "long"))
+        to, at = self.random.randrange(2), size * self.random.randrange(self.size // size)
+        self.places.append(at)
+        (held,) = struct.unpack(FORMATS[name], memory.read(to, "shared", at, size, f"atomic {name}", c))
         number = (held + 3 + (1 << 8 * size - 1)) % (1 << 8 * size) - (1 << 8 * size - 1)
-        memory.write(to, "shared", at, struct.pack(FORMATS[name], number), c)
-        return f"shmem_{name}_atomic_add(({c} *)(shared + {at}), 3, {to});"
+        memory.write(to, "shared", at, struct.pack(FORMATS[name], number), f"atomic {name}", c)
+        return f"shmem_{name}_atomic_add(({c} *)({self.names['shared']} + {at}), 3, {to});"
 
-    def program(self) -> Drawn:
-        """A program of some phases, the last of which may have a race."""
-        memory, lines, phases, races = Memory(), list[str](), self.random.randint(1, 4), False
-        for _ in range(phases):
-            texts, made = [], []
-            for rank in range(2):
-                memory.accesses = []
-                texts.append(self.access(memory, rank) if self.random.random() < 0.75 else ";")
-                made.append(memory.accesses)
-            lines.append(
-                f"  if (me == 0) {{ {texts[0]} }} else if (me == 1) {{ {texts[1]} }}\n  shmem_barrier_all();\n"
-            )
-            if any(one.meets(other) for one in made[0] for other in made[1]):
-                races = True
-                break
-        checks = []
-        for _ in range(self.random.randint(1, 4)):
-            name, size, c = self.random.choice([(each, *TYPES[each]) for each in ("schar", "short", "int", "long")])
-            rank, buffer, at = self.random.randrange(2), self.random.choice(BUFFERS), self._place(size)
-            (number,) = struct.unpack(FORMATS[name], memory.read(rank, buffer, at, size))
-            checks.append((f"if (me == {rank}) assert(*({c} *)({buffer} + {at}) == ", f"({number + 1}L - 1)", ");"))
-        return Drawn(
-            HEAD.format(size=SIZE, words=SIZE // 8, **{each: ", ".join(map(str, FIRST[each])) for each in BUFFERS})
-            + "".join(lines),
-            checks,
-            races,
-            [self.random.randrange(len(checks))],
-        )
+    def do_atomic_swap(self, memory: Memory, me: int) -> str:
+        name, size, c = self._type(("int", "long", "float", "double"))
+        to, at, goal = self.random.randrange(2), size * self.random.randrange(self.size // size), self._place(size)
+        self.places.append(at)
+        text, data = self._value(name)
+        held = memory.read(to, "shared", at, size, f"atomic {name}", c)
+        (number,) = struct.unpack(FORMATS[name], held)
+        memory.write(to, "shared", at, data, f"atomic {name}", c)
+        call = f"shmem_{name}_atomic_swap(({c} *)({self.names['shared']} + {at}), {text}, {to})"
+        if number != number:
+            return f"{call};"
+        memory.write(me, "own", goal, held, name)
+        return f"*({c} *)({self.names['own']} + {goal}) = {call};"
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A program without its end, the assertions that are to follow, whether two accesses meet, and which assertions are
-    changed to see them fail."""
+    """A program of some ``fragments``."""
 
-    text: str
-    checks: list[tuple[str, str, str]]
-    races: bool
-    changed: Sequence[int]
+    fragments: Sequence[Fragment]
+    reached: bool = False
 
-    def source(self, wrong: int | None = None) -> str:
-        """The program; with a check that is ``wrong``, if given."""
-        lines = [f"  {a}{f'(({b}) ^ 1)' if place == wrong else b}{c}\n" for place, (a, b, c) in enumerate(self.checks)]
-        return f"{self.text}{''.join(lines)}  shmem_finalize(); return 0;\n}}\n"
+    @property
+    def phases(self) -> int:
+        return max(len(each.phases) for each in self.fragments)
 
+    def source(self) -> str:
+        """The program. ``line`` says where its accesses and checks stand."""
+        lines = ["/* shared-memory: all */" if self.reached else "", "#include <shmem.h>", "#include <assert.h>"]
+        lines += ["#include <string.h>", *"".join(each.declared for each in self.fragments).splitlines()]
+        lines += ["int main(void) {", "shmem_init(); int me = shmem_my_pe();"]
+        for phase in range(self.phases):
+            for rank in range(2):
+                lines.append(f"if (me == {rank}) {{")
+                lines += [
+                    f"{{ {each.phases[phase][rank] if phase < len(each.phases) else ';'} }}" for each in self.fragments
+                ]
+                lines.append("}")
+            lines.append("shmem_barrier_all();")
+        lines += [f"if (me == {check.rank}) {check.text}" for each in self.fragments for check in each.checks]
+        return "\n".join((*lines, "shmem_finalize(); return 0; }", ""))
 
-def compare(drawn: Drawn, found: Counter[str]) -> None:
-    """That the front end says of the program what its bytes do; ``found`` counts what it was."""
-    limits = Limits(timeout=20)
-    source = drawn.source()
-    raced = pgasrob.race(parse_c(source), 2, limits=limits)
-    if str(raced.verdict) == "error":
-        assert "at once" in str(raced.reason) or "need it whole" in str(raced.reason), f"{raced.reason}\n{source}"
-        assert "atomic" in source, f"refused: {raced.reason}\n{source}"
-        found["refused"] += 1
-        return
-    if str(raced.verdict) == "unknown":
-        found["open"] += 1
-        return
-    assert (str(raced.verdict) == "race") == drawn.races, f"{raced.verdict}, but it {drawn.races=}\n{source}"
-    found["race" if drawn.races else "no race"] += 1
-    if drawn.races:
-        return
-    right = pgasrob.check(parse_c(source), 2, limits=limits)
-    assert right.verdict == "robust" and right.assertions in ("hold", None), f"{right}\n{source}"
-    for place in drawn.changed:
-        wrong = pgasrob.check(parse_c(drawn.source(place)), 2, limits=limits)
-        assert wrong.assertions == "violated", f"{wrong}\n{drawn.source(place)}"
+    @property
+    def _first(self) -> int:
+        """The line behind `shmem_init`."""
+        return 7 + sum(each.declared.count("\n") for each in self.fragments)
+
+    def line(self, fragment: int, phase: int, rank: int) -> int:
+        """Where what ``rank`` does in a phase of a fragment stands."""
+        count = len(self.fragments)
+        return self._first + phase * (2 * (count + 2) + 1) + rank * (count + 2) + 1 + fragment
+
+    def checks(self) -> dict[int, Check]:
+        """The checks, by their lines."""
+        first = self._first + self.phases * (2 * (len(self.fragments) + 2) + 1)
+        return dict(enumerate((check for each in self.fragments for check in each.checks), first))

@@ -8,26 +8,42 @@ import pytest
 
 import pgasrob
 from pgasrob.frontends.lower import parse_c
-from tests.frontends.bytes_c import SIZE, Access, Memory, Programs, compare
+from tests.frontends.bytes_c import Access, Drawn, Fragments, Memory
+from tests.frontends.bytes_run import compare, compare_verdicts
 from tests.support import examples
 
 BATCHES = 10
 """Seeds are dealt out to so many tests."""
 
 
+def drawn(seed: int, count: int) -> Drawn:
+    """A program of so many fragments. Those with atomics are a third, so that few programs are refused for one."""
+    reached = seed % 5 == 0
+    fragments = Fragments(seed, seed % 3 == 0, reached)
+    return Drawn([fragments.drawn(f"f{number}") for number in range(count)], reached)
+
+
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_memory_is_bytes(batch: int) -> None:
     found: Counter[str] = Counter()
-    for seed in range(batch, examples(10, 2_000), BATCHES):
-        compare(Programs(seed).program(), found)
+    for seed in range(batch, examples(10, 6_000), BATCHES):
+        compare(drawn(seed, 2 if seed % 3 == 0 else 8), found)
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_verdicts_are_of_bytes(batch: int) -> None:
+    found: Counter[str] = Counter()
+    for seed in range(batch, examples(10, 1_000), BATCHES):
+        compare_verdicts(drawn(seed, 1), found)
 
 
 def test_the_programs_are_worth_comparing() -> None:
-    """Each kind of access is drawn, and there are programs with a race and without."""
-    drawn = [(draw := Programs(seed), draw.program()) for seed in range(200)]
-    used = sum((draw.used for draw, _ in drawn), Counter[str]())
-    assert len(used) == len([each for each in dir(Programs) if each.startswith("do_")]) and min(used.values()) > 10
-    assert 20 < sum(program.races for _, program in drawn) < 100
+    """Each kind of access is drawn, there are programs with a race and without, and in most sizes meet."""
+    draw = Fragments(1, atomics=True, reached=True)
+    fragments = [draw.drawn("f") for _ in range(300)]
+    assert len(draw.used) == len(draw.kinds) and min(draw.used.values()) > 10
+    assert 50 < sum(each.races[-1] for each in fragments) < 150
+    assert sum(bool(each.mixes) for each in fragments) > 200
 
 
 def test_accesses_meet_in_a_common_byte() -> None:
@@ -35,9 +51,9 @@ def test_accesses_meet_in_a_common_byte() -> None:
     assert first.meets(Access(0, "shared", 3, 5, False)) and not first.meets(Access(0, "shared", 4, 8, True))
     assert not first.meets(Access(1, "shared", 0, 4, True)) and not first.meets(Access(0, "own", 0, 4, True))
     assert not Access(0, "shared", 0, 4, True, "int").meets(Access(0, "shared", 0, 4, True, "int"))
-    memory = Memory()
-    memory.write(1, "own", SIZE - 2, b"ab")
-    assert memory.read(1, "own", SIZE - 3, 3) == bytes([122, 97, 98]) and len(memory.accesses) == 2
+    memory = Memory({"shared": bytes(8), "own": bytes(range(8))})
+    memory.write(1, "own", 6, b"ab", "short")
+    assert memory.read(1, "own", 5, 3, "copy") == bytes([5, 97, 98]) and len(memory.accesses) == 2
 
 
 MOVED = """#include <shmem.h>

@@ -16,6 +16,7 @@ from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.linking import errors_of
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.nondeterminism import RANDOM, Bounds, Leaf, leaves, leaves_of, only_leaves, range_of
+from pgasrob.frontends.c.number_kinds import signs
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Problem, Several
 from pgasrob.frontends.c.registers import registers_in
@@ -174,7 +175,7 @@ class Calling:
         """Note that the integer at ``address`` is taken for a signed one or an unsigned one: it is mixed if it is
         both."""
         offset = address.offset if isinstance(address.offset, int) else None
-        if self.facts.signs(address.object, offset, size) - {signed}:
+        if signs(self.facts, address.object, offset, size) - {signed}:
             self.facts.mix(address.object)
 
     def _pure(self, call: code.Call) -> None:

@@ -88,7 +88,7 @@ class Contents:
         """Put a scalar where there is none, or one of this kind."""
         row = self.rows.get((size, floating))
         if row is not None and not offset % size and 0 <= (place := offset // size) < len(row):
-            if isinstance(value, Known):
+            if isinstance(value, Known) and not (floating and _is_nan(value.value)):
                 self.others.pop(offset, None)
                 row[place] = float_value(value.value) if floating else value.value
             else:
@@ -129,7 +129,7 @@ class Contents:
             found = self.rows[kind] = [None] * (length // size)
             for offset, (each, value, float) in list(self.others.items()):
                 fits = (each, float) == kind and not offset % size and 0 <= offset <= length - size
-                if fits and isinstance(value, Known):
+                if fits and isinstance(value, Known) and not (floating and _is_nan(value.value)):
                     found[offset // size] = float_value(value.value) if floating else value.value
                     del self.others[offset]
         elif len(found) < length // size:
@@ -329,9 +329,11 @@ def to_bytes(value: Value, size: int, floating: bool) -> bytes | None:
     """A number as it lies in memory, None for what is no number that is known."""
     if not isinstance(value, Known):
         return None
-    if floating:
+    if floating and size != 8:
         number = float_value(value.value)
-        return to_extended(number) if size == LARGEST_SCALAR else struct.pack("<d" if size == 8 else "<f", number)
+        if size == LARGEST_SCALAR:
+            return to_extended(number)
+        return struct.pack("<f", number) if number == number else _nan_to_bytes(value.value)
     return (value.value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
 
 
@@ -340,10 +342,29 @@ def from_bytes(data: bytes, type: CType) -> int:
     if isinstance(type, Floating):
         if type.bits == 8 * LARGEST_SCALAR:
             return float_bits(from_extended(data))
-        (value,) = struct.unpack("<d" if type.bits == 64 else "<f", data)
-        return float_bits(value)
+        if type.bits == 32:
+            (value,) = struct.unpack("<f", data)
+            return float_bits(value) if value == value else _nan_of_bytes(data)
+        return int.from_bytes(data, "little", signed=True)
     wanted = type.type if isinstance(type, Integer) else IntType(64, False)
     return wanted.wrap(int.from_bytes(data, "little"))
+
+
+def _is_nan(bits: int) -> bool:
+    number = float_value(bits)
+    return number != number
+
+
+def _nan_to_bytes(bits: int) -> bytes:
+    """A NaN as a `float`. To numbers there is one, but as bytes there are many."""
+    sign, rest = bits >> 32 & 1 << 31, bits >> 29 & (1 << 23) - 1
+    return (sign | 0x7F8 << 20 | (rest or 1 << 22)).to_bytes(4, "little")
+
+
+def _nan_of_bytes(data: bytes) -> int:
+    """The bits of a double for a `float` that is a NaN."""
+    bits = int.from_bytes(data, "little")
+    return IntType(64, True).wrap((bits & 1 << 31) << 32 | 0x7FF << 52 | (bits & (1 << 23) - 1) << 29)
 
 
 def scalars_of_page(page: Page) -> Iterator[tuple[int, int, Value]]:

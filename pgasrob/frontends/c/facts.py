@@ -12,14 +12,14 @@ from typing import Literal
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.moved import Folding, Moved
-from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
+from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at
 from pgasrob.frontends.c.pieces import Pieces
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.scalars_named import Accesses, CellSet
 from pgasrob.frontends.c.symbolic import Extent, NumberNeeded
 from pgasrob.frontends.c.thread_facts import ThreadFacts
 from pgasrob.frontends.c.together import COUNTED, LATEST
-from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
+from pgasrob.frontends.c.types import Array, CType, Pointer
 from pgasrob.frontends.c.values import Address, ObjectId, Value
 from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.expressions import Expr
@@ -77,6 +77,8 @@ class ObjectFacts:
     """The types of the declaration at such offsets."""
     covered: dict[int, int] = field(default_factory=dict)
     """For each byte in a cell, where the shared scalar or filler around it begins."""
+    floats: set[int] = field(default_factory=set)
+    """Where cells begin that have floats only because transfers move them there, or from there."""
     pieces: Pieces | None = None
     """What is known of its accesses, where it lies in pieces (:mod:`~pgasrob.frontends.c.pieces`)."""
     pointers: dict[str, CType] = field(default_factory=dict)
@@ -391,6 +393,7 @@ class Facts:
         if parts:
             if not self._is_part(facts, parts, offset, size):
                 self.split(id)
+                self.share(id, offset, size)
             return
         facts.shared[offset] = size
         facts.covered.update((place, offset) for place in range(offset, offset + size))
@@ -457,28 +460,11 @@ class Facts:
         self.changed()
         return True
 
-    def signs(self, id: ObjectId, offset: int | None, size: int) -> set[bool]:
-        """Whether the number of ``size`` bytes at ``offset`` (None: any of the object) is signed, by its declaration
-        and by all accesses. The bits of a double are a signed number."""
-        numbers = self._numbers(id, offset)
-        if offset is not None:
-            numbers = {each for each in numbers if size_of(each) == size}
-        return {isinstance(each, Floating) or each.type.signed for each in numbers}
-
-    def kinds(self, id: ObjectId, offset: int | None) -> set[type[Integer] | type[Floating]]:
-        """What the number of 4 bytes at ``offset`` (None: any of the object) is, by its declaration and by all
-        accesses; nothing where it may be either, as in an array of structures."""
-        found = {type(each) for each in self._numbers(id, offset) if size_of(each) == size_of(FLOAT)}
-        return found if offset is not None or len(found) < 2 else set()
-
-    def _numbers(self, id: ObjectId, offset: int | None) -> set[Integer | Floating]:
-        facts = self.objects[id]
-        types: set[CType | None] = set()
-        if offset is None:
-            types |= facts.accesses.numbers | (scalar_types(facts.type) if facts.type else frozenset())
-        else:
-            types |= {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
-        return {each for each in types if isinstance(each, Integer | Floating)}
+    def carry_floats(self, id: ObjectId, offset: int | None) -> None:
+        """A transfer moves a `float` between a cell and that at ``offset``, which nothing else says the kind of."""
+        if offset is not None and offset not in self.objects[id].floats:
+            self.objects[id].floats.add(offset)
+            self.changed()
 
     def mix(self, id: ObjectId) -> None:
         """Cells of the object may hold what is no value of the types that it has here."""

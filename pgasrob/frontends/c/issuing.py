@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from pgasrob.frontends.c.facts import ObjectFacts
 from pgasrob.frontends.c.flows import Flows
 from pgasrob.frontends.c.moved_memory import MovedMemory
+from pgasrob.frontends.c.number_kinds import kinds, signs
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.types import Array, Floating, Integer
@@ -133,20 +135,25 @@ class Issuer:
         if key in self.world.compared:
             return
         known = [(id, offset, self.facts.objects[id]) for id, offset in places if not id.of_api]
-        signs: set[bool] = set()
+        mixed: set[bool] = set()
         for id, offset, object in known:
             size = object.granule if offset is None else object.shared.get(offset, object.granule)
-            signs |= self.facts.signs(id, offset, size)
-        if len({kind for id, offset, _ in known for kind in self.facts.kinds(id, offset)}) > 1:
+            mixed |= signs(self.facts, id, offset, size)
+        found = {kind for id, offset, _ in known for kind in kinds(self.facts, id, offset)}
+        if len(found) > 1:
             for id, _, _ in known:
                 self.facts.split(id)
+        elif Floating in found:
+            for id, offset, _ in known:
+                if not kinds(self.facts, id, offset):
+                    self.facts.carry_floats(id, offset)
         if any(object.pieces is not None for _, _, object in known):
             for id, _, _ in known:
                 self.facts.split(id)
-        if len(signs) > 1 or any(object.mixed for _, _, object in known):
+        if len(mixed) > 1 or any(object.mixed for _, _, object in known):
             for id, _, _ in known:
                 self.facts.mix(id)
-        if all(isinstance(each.type, Array) and isinstance(each.type.of, Integer | Floating) for _, _, each in known):
+        if all(_has_one_type(object) for _, _, object in known):
             self.world.compared.add(key)
 
     def in_mixed_cells(self, statements: Sequence[Statement]) -> bool:
@@ -178,3 +185,9 @@ class Issuer:
         for key, queues in ((PUT, put), (FENCED, fenced)):
             if not queues:
                 self.position.state.notes.pop(key, None)
+
+
+def _has_one_type(object: ObjectFacts) -> bool:
+    """Whether it is an array of numbers that are accessed as what they are declared as."""
+    of = object.type.of if isinstance(object.type, Array) else None
+    return isinstance(of, Integer | Floating) and object.accesses.numbers <= {of}

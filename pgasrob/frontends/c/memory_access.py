@@ -15,6 +15,7 @@ from pgasrob.frontends.c.facts import LARGEST_CELL, ObjectFacts, shortest
 from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
+from pgasrob.frontends.c.number_kinds import kinds, signs
 from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.parts import is_uneven
 from pgasrob.frontends.c.pieces import NUMBERS, number_of
@@ -224,11 +225,11 @@ class Memory:
         elif self.objects.within(address, size):
             self.facts.note(id, address.offset, type)
         object = self.facts.objects[id]
-        if len({kind for offset in offsets for kind in self.facts.kinds(id, offset)}) > 1:
+        if len({kind for offset in offsets for kind in kinds(self.facts, id, offset)}) > 1:
             self.facts.split(id)
         if object.pieces is not None and type == FLOAT and not in_pieces:
             raise self._of_two_kinds(object)
-        several = len({sign for offset in offsets for sign in self.facts.signs(id, offset, size)}) > 1
+        several = len({sign for offset in offsets for sign in signs(self.facts, id, offset, size)}) > 1
         if several:
             self.facts.mix(id)
         if compared and (several or (object.mixed and not object.dense)):
@@ -377,15 +378,10 @@ class Memory:
         values: list[tuple[int, Value, CType]] = []
         for offset in sorted({*read, *written, *known}):
             size = read.get(offset) or written.get(offset) or known[offset][0]
-            floating = known[offset][2] if offset in known else None
             place = Address(of.object, offset, of.owner)
             there = Address(to.object, offset + shift)
-            if floating:
-                type: CType = Floating(8 * size)
-            elif offset in written and offset not in read and offset not in known:
-                type = self.objects.scalar_type(there, size)
-            else:
-                type = self.objects.known_type(place, size) or self.objects.scalar_type(there, size)
+            held = None if offset in read else known.get(offset)
+            type = self.objects.copied_type(place, there, size, held)
             if offset in read:
                 self.facts.note(of.object, offset, type)
             values.append((offset, self._copied(place, size, type, source, offset in read), type))
@@ -402,13 +398,14 @@ class Memory:
             self.objects.contents(address.object),
         )
         assert isinstance(start, int)
-        ends = (
+        borders = (start, start + bytes)
+        ends = [
             (each, (contents.get(each) or (1,))[0])
-            for border in (start, start + bytes)
+            for border in borders
             for each in contents.overlapping(border, border + 1)
-        )
+        ]
         cells = self.pointers.pieces(address, bytes).items() if facts.pieces is None else ()
-        torn = any(each < border < each + size for border in (start, start + bytes) for each, size in (*ends, *cells))
+        torn = any(each < border < each + size for border in borders for each, size in (*ends, *cells))
         return facts.pieces is not None or torn
 
     def _copy_bytes(self, to: Address, of: Address, bytes: int) -> None:

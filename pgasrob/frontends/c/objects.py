@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 
 from pgasrob.frontends.c import code
-from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.contents import Contents, Held
 from pgasrob.frontends.c.facts import shortest
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import scalar_at
@@ -157,6 +157,14 @@ class Objects:
     def scalar_type(self, address: Address, size: int) -> CType:
         """The type that the scalar at ``address`` is accessed as, or declared as; else a signed integer."""
         return self.known_type(address, size) or Integer(IntType(8 * size, True))
+
+    def copied_type(self, of: Address, to: Address, size: int, held: Held | None) -> CType:
+        """As what ``size`` bytes at ``of`` are copied to ``to``; ``held``: the scalar that is known to begin there, in
+        no cell."""
+        type = self.known_type(of, size) or self.scalar_type(to, size)
+        if held is None or held[0] != size or isinstance(type, Floating) == held[2]:
+            return type
+        return Floating(8 * size) if held[2] else Integer(IntType(8 * size, True))
 
     def scalars_in(self, address: Address, bytes: int) -> tuple[tuple[int, CType], ...]:
         """The scalars that are accessed among ``bytes`` bytes from ``address`` on, and the bytes between them, by their
