@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from pgasrob.frontends.apis.call_steps import Steps
-from pgasrob.frontends.c.values import Handle, Value
+from pgasrob.frontends.c.values import Handle, Known, Value
 from pgasrob.program.illegal_calls import Opened, Rule
 
 SINGLE, FUNNELED, SERIALIZED, MULTIPLE = range(4)
@@ -74,12 +74,11 @@ SHMEM = Levels(
 class Alone:
     """Calls of which a rank makes one at a time with the same object, whatever its thread level is: the functions that
     ``calls`` matches, and the kinds of handles that may be that object. Where they have none it is the memory at their
-    first argument, or all ranks. ``target``: the argument that has to be the same as well."""
+    first argument, or all ranks."""
 
     calls: str
     handles: tuple[str, ...]
     rule: Rule
-    target: int | None = None
 
 
 _ORDERED = "let one thread make it, or order the threads by a barrier or a lock"
@@ -92,12 +91,6 @@ ALONE = (
              "of a window", "MPI-4.1, 11.6.2", _ORDERED),
     ),
     Alone(
-        "P?MPI_Win_lock$", ("window",),
-        Rule("mpi-locks-at-once", "the epochs of a process at a target are one after the other", "MPI-4.1, 12.5.3",
-             _ORDERED),
-        target=1,
-    ),
-    Alone(
         "p?shmem_(barrier_all|sync_all|barrier|sync|team_sync|\\w*(broadcast|collect|alltoalls?|reduce|to_all)\\w*)$",
         ("team",),
         Rule("shmem-collectives-at-once", "one thread of a PE at a time is in a collective of a team",
@@ -108,6 +101,26 @@ ALONE = (
         Rule("shmem-locks-at-once", "one thread of a PE at a time asks for a lock", "OpenSHMEM 1.5, 9.12", _ORDERED),
     ),
 )  # fmt: skip
+EPOCHS_AT_ONCE = Rule(
+    "mpi-epochs-at-once", "the access epochs of a process at a target are one after the other, whichever threads "
+    "open them", "MPI-4.1, 12.5", _ORDERED,
+)  # fmt: skip
+_EPOCHS = {"lock": 1, "lock_all": 1, "start": 1, "unlock": -1, "unlock_all": -1, "complete": -1}
+
+
+def epoch(name: str, arguments: Sequence[Value]) -> tuple[int, int | None, str] | None:
+    """Of a function ``name`` that opens an access epoch (1) or closes one (-1): which of it, the target (None: any),
+    and the window; None of others, and where these are not known."""
+    way = _EPOCHS.get(re.sub(r"^P?MPI_Win_", "", name), 0) if "MPI_Win_" in name else 0
+    window = next((each for each in arguments if isinstance(each, Handle) and each.kind == "window"), None)
+    if not way or window is None:
+        return None
+    target = arguments[0 if way < 0 else 1] if name.endswith("lock") else None
+    if target is not None and not isinstance(target, Known):
+        return None
+    return way, None if target is None else target.value, str(window.data[0])
+
+
 SERIALIZED_CONTEXT = "serialized"
 """The kind of context that the last part of its handle says, with the thread that has made it."""
 IN_CONTEXT = Alone(
@@ -137,4 +150,15 @@ def knows_threads(name: str) -> bool:
     return re.match("P?MPI_|p?shmemx?_|p?gaspi_", name) is not None
 
 
-__all__ = ["ALONE", "MPI", "MULTIPLE", "SERIALIZED", "SHMEM", "Alone", "alone", "knows_threads", "levels_of"]
+__all__ = [
+    "ALONE",
+    "EPOCHS_AT_ONCE",
+    "MPI",
+    "MULTIPLE",
+    "SERIALIZED",
+    "SHMEM",
+    "Alone",
+    "alone",
+    "knows_threads",
+    "levels_of",
+]

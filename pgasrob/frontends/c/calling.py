@@ -136,7 +136,7 @@ class Calling:
         ways = [outcomes] if isinstance(outcomes, Outcome | Look) else outcomes
         if frame.function.regions or len(self.position.state.frames) > 1:
             self._check_alone(name, ways)
-        if self.position.others and not self.program.is_of_library(name):
+        if self.facts.threads.any and not self.program.is_of_library(name):
             ways = self.threads.by_level(seen, ways)
         match ways:
             case [Outcome() as outcome]:
@@ -247,6 +247,7 @@ class Calling:
         call = frame.function.code[frame.pc]
         assert isinstance(call, code.Call)
         self.flows.read = {}
+        outcome = self.memory.sharing.lent_by(outcome)
         if outcome.statements:
             self.issuer.emit(*self.threads.waiting(outcome.statements))
             self._note_pending(outcome.statements)

@@ -23,7 +23,7 @@ from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.registers import Registers, registers_in
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.thread_memory import Sharing
+from pgasrob.frontends.c.thread_buffers import Buffers
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, CType, Floating, Integer
 from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.unset import Unset
@@ -71,7 +71,7 @@ class Memory:
         self.views = Views(registers, undecided, issuer, objects, pointers)
         self.world = self.position.world
         self.facts = self.position.facts
-        self.sharing = Sharing(self.position)
+        self.sharing = Buffers(pointers, issuer)
 
     def is_forbidden(self, id: ObjectId) -> bool:
         """Whether the program may not access all of the object: it has been given back, or lent to a call."""
@@ -251,7 +251,7 @@ class Memory:
         size, owner = size_of(type), self.position.whose(address)
         self._is_allowed(address, size, stores=True)
         self.objects.object(address.object)
-        self.sharing.writes(address, size, isinstance(value, Address | Entry | Code | Handle))
+        self.sharing.writes(address, size, value, type)
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
                 return self.issuer.fault(self.objects.outside(address, size))

@@ -13,22 +13,31 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import cast
 
 from pgasrob.frontends.apis.call_steps import NUMBERED, Alike
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.thread_levels import MULTIPLE, SERIALIZED, Alone, alone, knows_threads, levels_of
+from pgasrob.frontends.apis.thread_levels import (
+    EPOCHS_AT_ONCE,
+    MPI,
+    MULTIPLE,
+    SERIALIZED,
+    Alone,
+    alone,
+    epoch,
+    knows_threads,
+    levels_of,
+)
 from pgasrob.frontends.c.branching import Branch, Branching
-from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.registers import Registers, registers_in
 from pgasrob.frontends.c.snapshots import Items, Place, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, TEAM, Change, Forks
-from pgasrob.frontends.c.thread_memory import KEPT
-from pgasrob.frontends.c.types import LONG
-from pgasrob.frontends.c.values import UNDEFINED, Address, Handle, Known, ObjectId, of_registers
+from pgasrob.frontends.c.thread_memory import KEPT, MET, Kept, cell_of_threads
+from pgasrob.frontends.c.values import UNDEFINED, Handle, of_registers
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Await, Command, Fence, FetchAdd, Guess, Load, Store, Wait, WaitLocal
 from pgasrob.program.expressions import Binary, Const, Expr
@@ -73,19 +82,23 @@ def merged(key: str, base: Hashable, values: Sequence[Hashable]) -> Hashable:
         raise ValueError(key)
     first, *rest = (frozenset(cast("frozenset[Hashable]", each)) for each in (before, *sets))
     added = [each - first for each in rest]
-    if NUMBERED in key and sum(map(bool, added)) > 1:
-        raise ValueError(key)  # they have the same numbers
+    if NUMBERED in key and any(_numbers(one) & _numbers(other) for one, other in combinations(added, 2)):
+        raise ValueError(key)
     found = first.union(*added) - frozenset[Hashable]().union(*(first - each for each in rest))
     return (found if kind is frozenset else tuple(sorted(found, key=repr))) or None
 
 
+def _numbers(made: frozenset[Hashable]) -> set[Hashable]:
+    """What has been ``made``, without the calls that have."""
+    return {each[:-1] if isinstance(each, tuple) else each for each in made}
+
+
 def _object(call: Call, one: Alone) -> tuple[str, ...]:
     """The object that ``call`` has to be ``alone`` with, by a name that is the same in all calls with it."""
-    target = () if one.target is None else (str(call.arguments[one.target]),)
     for each in call.arguments:
         if isinstance(each, Handle) and each.kind in one.handles:
             data = (each.data[0], each.data[-1]) if each.kind == "context" else each.data[:1]
-            return one.rule.code, *map(str, data), *target
+            return one.rule.code, *map(str, data)
     if not one.handles and (place := call.pointer(0)) is not None:
         return one.rule.code, str(place.object.number), str(place.offset)
     return (one.rule.code,)
@@ -123,14 +136,7 @@ class Threads:
 
     def cell(self, *what: int | str) -> Expr:
         """A cell of the rank that its threads have for themselves."""
-        id = ObjectId("internal threads", what)
-        if id not in self.facts.objects:
-            contents = Contents(0)
-            contents.store(0, Known(0), LONG)
-            name = re.sub(r"\W+", "_", "_".join(map(str, what)))
-            self.objects.declare(id, name, 8, None, contents)
-        self.facts.hide(id)
-        return self.pointers.placed(Address(id, 0), 8)
+        return cell_of_threads(self.pointers, *what)
 
     # Forks
 
@@ -167,7 +173,7 @@ class Threads:
             for slot, value in enumerate(frame.slots):
                 if registers_in(value) or of_registers(value):
                     frame.slots[slot] = UNDEFINED
-        for key in (LAST, LATER, ALIVE, LEFT, ISSUED, KEPT, "C.locks", "C.before", "C.did"):
+        for key in (LAST, LATER, ALIVE, LEFT, ISSUED, MET, "C.locks", "C.before", "C.did"):
             state.notes.pop(key, None)
         return state
 
@@ -197,7 +203,12 @@ class Threads:
     # Which calls they may make
 
     def by_level(self, call: Call, ways: Sequence[Way]) -> Sequence[Way]:
-        """``ways`` as those of a call that is made while the rank has several threads."""
+        """``ways`` as those of a call of a rank that has several threads, now or at other times."""
+        found = epoch(call.name, call.arguments)
+        if found and len(ways) == 1 and isinstance(ways[0], Outcome) and MPI.granted(self.notes)[0] == MULTIPLE:
+            ways = [self._epoch(call, ways[0], *found)]
+        if not self.position.others:
+            return ways
         if not knows_threads(call.name):
             hint = "communicate before the region or behind it"
             raise Problem("PG104", f"`{call.name}` where a rank has several threads is not supported", hint)
@@ -228,6 +239,21 @@ class Threads:
         sentence = f"`{call.name}` while another thread of the rank is in a call, with {levels.shown(level)}"
         illegal = IllegalCall(levels.at_once, call.span, sentence, opened)
         return [self._alone(call, way, self.cell("in", levels.name), illegal)]
+
+    def _epoch(self, call: Call, outcome: Outcome, way: int, target: int | None, window: str) -> Outcome:
+        """``outcome`` of a call that opens an epoch of the ``window`` at a ``target``, or closes one: a cell for each
+        target says whether one is open. Not of one that is no epoch, as the thread may not open or close it."""
+        if any(isinstance(each, Do) and isinstance(each.command, Illegal) for each in outcome.statements):
+            return outcome
+        illegal = IllegalCall(EPOCHS_AT_ONCE, call.span, f"`{call.name}` while another thread of the rank has an epoch")
+        made: list[object] = []
+        for rank in range(call.nodes) if target is None else [target]:
+            register = call.register("epochs")
+            made.append(FetchAdd(register, call.me, self.cell("epoch", window, rank), Const(way)))
+            made += [Illegal(Binary("==", register, Const(0)), illegal)] * (way > 0)
+        if way > 0:
+            return replace(outcome, statements=(*call.do(*made), *outcome.statements))
+        return replace(outcome, after=(*outcome.after, *call.do(*made)))
 
     def _alone(self, call: Call, way: Outcome, cell: Expr, otherwise: IllegalCall) -> Outcome:
         """``way``, during which ``cell`` says that a thread is in such a call; ``otherwise``: if one is already."""
@@ -365,9 +391,13 @@ class Threads:
                 new[key] = merged(key, new.get(key), values)
             except ValueError:
                 raise self.unclear({key}) from None
-        kept = {key: value for key, value in new.items() if value is not None}
+        for key in [key for key in new if key.startswith(KEPT)]:
+            kept = cast(Kept, new.pop(key))
+            self.objects.object(kept.object)
+            self.objects.contents(kept.object, write=True).store(kept.offset, kept.value, kept.type)
+        known = {key: value for key, value in new.items() if value is not None}
         before = notes_of_apis(self.notes)
-        return {**dict.fromkeys(before), **kept, BASE: frozenset(kept.items()), LATER: None}
+        return {**dict.fromkeys(before), **known, BASE: frozenset(known.items()), LATER: None}
 
     # The way of a thread that is not the first
 

@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pgasrob.frontends.apis.lent import Lent
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.commands import Command
@@ -42,17 +43,22 @@ class Part(NamedTuple):
 @dataclass(slots=True)
 class ThreadFacts:
     """``any``: whether a rank has several threads. ``touched``: the parts of objects that loads and stores have named,
-    with the threads that have. ``kept``: the scalars in which threads keep pointers and handles. ``changes``: by where
+    with the threads that have. ``stored``: the scalars in which they have stored pointers and handles, with when and
+    who. ``changes``: by where
     threads meet, what they have done to what APIs remember, as it was in the latest pass; ``ways``: by rank and thread,
     the forks that may follow each fork."""
 
     any: bool = False
     touched: dict[ObjectId, dict[Part, set[int]]] = field(default_factory=lambda: defaultdict(dict))
-    kept: dict[tuple[ObjectId, int], set[int]] = field(default_factory=lambda: defaultdict(set))
+    stored: dict[tuple[ObjectId, int], dict[tuple[Hashable, int], None]] = field(default_factory=dict)
     changes: dict[Hashable, set[Change]] = field(default_factory=dict)
     ways: dict[tuple[int, int], dict[int, set[int]]] = field(default_factory=dict)
     issued: dict[Expr, set[int]] = field(default_factory=lambda: defaultdict(set))
     """The threads that issue operations, by their queues."""
+    lent: dict[ObjectId, dict[tuple[Lent, int], None]] = field(default_factory=lambda: defaultdict(dict))
+    """Buffers that threads lend to calls while others run, with the threads."""
+    watched: dict[Hashable, int] = field(default_factory=dict)
+    """Those of them that other threads access, by what they have in common, with the numbers of their cells."""
     new_changes: dict[Hashable, set[Change]] = field(default_factory=dict)
     new_ways: dict[tuple[int, int], dict[int, set[int]]] = field(default_factory=dict)
 

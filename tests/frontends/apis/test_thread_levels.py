@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import pgasrob
-from pgasrob.frontends.apis.thread_levels import ALONE, MPI, SHMEM, alone, knows_threads, levels_of
+from pgasrob.frontends.apis.thread_levels import ALONE, MPI, SHMEM, alone, epoch, knows_threads, levels_of
+from pgasrob.frontends.c.values import UNDEFINED, Handle, Known
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import Illegal, IllegalCall
@@ -129,11 +130,58 @@ def test_which_calls_have_levels() -> None:
 
 
 def test_which_calls_a_rank_makes_one_at_a_time() -> None:
-    assert [alone(each) for each in ("MPI_Win_fence", "MPI_Win_lock", "shmem_int_sum_reduce", "shmem_set_lock")] == [
-        *ALONE
-    ]
+    assert [alone(each) for each in ("MPI_Win_fence", "shmem_int_sum_reduce", "shmem_set_lock")] == [*ALONE]
     assert alone("MPI_Allreduce") is alone("MPI_Barrier") is ALONE[0]
     assert {alone(each) for each in ("MPI_Put", "MPI_Win_flush", "shmem_quiet", "shmem_int_p", "MPI_Recv")} == {None}
+
+
+EPOCHS = """#include <mpi.h>
+#include <omp.h>
+int a[4];
+int main(int c, char **v) { int p; MPI_Init_thread(&c, &v, MPI_THREAD_MULTIPLE, &p); MPI_Win w;
+MPI_Win_create(a, sizeof a, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); BEFORE
+#pragma omp parallel num_threads(2)
+{ int t = omp_get_thread_num();
+USE
+}
+AFTER MPI_Win_free(&w); MPI_Finalize(); return 0; }
+"""
+LOCK, UNLOCK = "MPI_Win_lock(MPI_LOCK_SHARED, {}, 0, w);", "MPI_Win_unlock({}, w);"
+ALL = "MPI_Win_lock_all(0, w); MPI_Win_unlock_all(w);"
+
+
+@pytest.mark.parametrize(
+    ("before", "use", "after", "legal"),
+    [
+        ("", f"{LOCK.format(0)} {UNLOCK.format(0)}", "", "no"),
+        ("", f"{LOCK.format('t')} {UNLOCK.format('t')}", "", "yes"),
+        ("", f"\n#pragma omp critical\n{LOCK.format(0)}\n#pragma omp critical\n{UNLOCK.format(0)}", "", "no"),
+        ("", f"\n#pragma omp critical\n{{ {LOCK.format(0)} {UNLOCK.format(0)} }}", "", "yes"),
+        ("", f"if (t) {{ {LOCK.format(0)} {UNLOCK.format(0)} }} else {{ {ALL} }}", "", "no"),
+        ("MPI_Win_lock_all(0, w);", "if (t) MPI_Win_unlock_all(w);", ALL, "yes"),
+    ],
+)
+def test_epochs_of_threads(before: str, use: str, after: str, legal: str) -> None:
+    text = EPOCHS.replace("BEFORE", before).replace("USE", use).replace("AFTER", after)
+    found = pgasrob.check(parse_c(text), 2 if "(t, w" in use else 1)
+    assert found.legal == legal
+    assert {each.call.rule.code for each in found.illegal_calls} == ({"mpi-epochs-at-once"} if legal == "no" else set())
+
+
+def test_a_lock_that_is_taken_twice_by_one_thread_is_told_once() -> None:
+    text = EPOCHS.replace("BEFORE", f"{LOCK.format(0)} {LOCK.format(0)} {UNLOCK.format(0)}").replace("AFTER", "")
+    found = pgasrob.check(parse_c(text.replace("USE", "MPI_Send(a, 0, MPI_INT, MPI_PROC_NULL, t, MPI_COMM_WORLD);")), 1)
+    assert [each.call.rule.code for each in found.illegal_calls] == ["mpi-lock-twice"]
+
+
+def test_which_epochs_are_known() -> None:
+    window = Handle("window", (("made", 1), ("world",)))
+    assert epoch("MPI_Win_lock", (Known(1), Known(3), Known(0), window)) == (1, 3, "('made', 1)")
+    assert epoch("PMPI_Win_unlock", (Known(3), window)) == (-1, 3, "('made', 1)")
+    assert epoch("MPI_Win_start", (Handle("group"), Known(0), window)) == (1, None, "('made', 1)")
+    assert epoch("MPI_Win_complete", (window,)) == (-1, None, "('made', 1)")
+    assert epoch("MPI_Win_fence", (Known(0), window)) is None
+    assert epoch("MPI_Win_unlock", (UNDEFINED, window)) is None
 
 
 AT_ONCE = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pgasrob import check
@@ -164,15 +166,39 @@ pthread_create(&t[0], 0, work, &n[2]); pthread_join(t[0], 0);"""
             "a team of a thread that is created, or beside one",
         ),
         (
-            "void *q[2];\n#pragma omp parallel\n{ q[omp_get_thread_num()] = &x; shmem_quiet(); }\n"
-            "#pragma omp parallel\n{ long *r = q[omp_get_thread_num()]; shmem_quiet(); x = *r; }",
+            "void *q = &y;\n#pragma omp parallel\n{ if (omp_get_thread_num()) q = &x; else *(long *)q = 1;"
+            "shmem_quiet(); }",
             "",
-            "or this one behind its region",
+            "before the two meet at a barrier or a join",
+        ),
+        (
+            "void *q = &y; pthread_t t; pthread_create(&t, 0, f, &q); *(long *)q = 1; pthread_join(t, 0);",
+            "static void *f(void *p) { *(void **)p = &x; shmem_quiet(); return 0; }",
+            "before the two meet at a barrier or a join",
         ),
     ],
 )
 def test_what_is_refused(body: str, outside: str, message: str) -> None:
     assert message in refused(body, outside)
+
+
+def test_pointers_and_handles_that_threads_tell_each_other_of() -> None:
+    """Where they meet, at a barrier, a join and the end of a region; and the thread itself behind its region."""
+    region = "long *q[2], *r = &y;\n#pragma omp parallel num_threads(2)\n{{ int t = omp_get_thread_num(); {} }}\n{}"
+    found = lowered(
+        region.format(
+            "q[t] = &z[t]; if (t) r = 0;\n#pragma omp barrier\n*q[1 - t] = t + 5; if (!r) shmem_quiet();",
+            "#pragma omp parallel num_threads(2)\n{ *q[omp_get_thread_num()] = 9; if (!r) shmem_quiet(); }",
+        )
+    )
+    stores = [[line for line in found[0, thread] if re.match(r"mem\[z", line)] for thread in range(2)]
+    assert stores == [["mem[z[1]] <- 5;", "mem[z[0]] <- 9;"], ["mem[z[0]] <- 6;", "mem[z[1]] <- 9;"]]
+    assert [[line.count("wait(0)") for line in found[0, thread]].count(1) for thread in range(2)] == [3, 2]
+    created = lowered(
+        "pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); *p1 = 7;",
+        "static long *p1; static void *f(void *p) { p1 = &z[3]; z[3] = 1; shmem_quiet(); return 0; }",
+    )
+    assert "mem[z[3]] <- 7;" in created[0, 0]
 
 
 TWO_SENDERS = """#include <mpi.h>
@@ -201,9 +227,11 @@ def test_what_apis_remember_after_several_threads() -> None:
     assert merged("k", frozenset({1, 2}), [frozenset({1}), frozenset({1, 2, 3})]) == frozenset({1, 3})
     assert merged("k", (2,), [(1, 2), (2, 3)]) == (1, 2, 3)
     assert merged("k", None, [True, True]) is True
+    several = [frozenset({("send", each, "a")}) for each in (0, 1024)]
+    assert merged("mpi.requests.numbered", None, several) == several[0] | several[1]
     for key, values in (
         ("mpi.sent.x", [1, 1]),
-        ("mpi.requests.numbered", [frozenset({1}), frozenset({2})]),
+        ("mpi.requests.numbered", [frozenset({("send", 0, "a")}), frozenset({("send", 0, "b")})]),
         ("k", [1, 2]),
     ):
         with pytest.raises(ValueError, match=key):

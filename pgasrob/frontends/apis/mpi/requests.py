@@ -37,7 +37,7 @@ def rma_request(steps: Steps, of: Window, target: Target) -> tuple[Handle, int]:
     """A request for what is issued to ``target``, and its number among those to it."""
     live, name = live_requests(steps), named(target)
     taken = {number for window, rank, number, _ in live if (window, rank) == (of.id, name)}
-    number = least_free(taken)
+    number = least_free(taken, steps.call.thread * OF_THREAD)
     steps.note(LIVE, live | {(of.id, name, number, steps.opened())})
     return Handle("request", ("rma", of.id, of.members, name, number)), number
 
@@ -56,16 +56,17 @@ def _forget(steps: Steps, id: Key, target: int | str, number: int) -> None:
 
 
 # Requests of messages and barriers
-MOST_SENDS = 8
-"""How many sends are looked after until they are complete: of more it is not noted that they are under way."""
+MOST_SENDS, OF_THREAD = 8, 1 << 10
+"""How many sends are looked after until they are complete: of more it is not noted that they are under way. Each
+thread has numbers of its own."""
 
 
 def pending(steps: Steps, kind: str, key: Key = (), slot: int | None = None) -> int:
     """Note that the call has begun a ``kind`` of operation, which has to be waited for. It is known by the ``key`` of
     its channel and its ``slot`` there, or by the least number that is free."""
     taken = {number for id, _, number, _ in live_requests(steps) if id == (kind, *key)}
-    number = least_free(taken) if slot is None else slot
-    if number < MOST_SENDS or slot is not None:
+    number = least_free(taken, steps.call.thread * OF_THREAD) if slot is None else slot
+    if number % OF_THREAD < MOST_SENDS or slot is not None:
         steps.note(LIVE, live_requests(steps) | {((kind, *key), 0, number, steps.opened())})
     return number
 
@@ -81,7 +82,7 @@ def lend_buffer(
 ) -> None:
     """Note that the operation that `pending` has noted with this ``kind``, ``number`` and ``key`` has these ``scalars``
     until it is complete. It ``receives`` there, unless it only sends from there, as one of kind "send" does."""
-    if kind != "send" or number < MOST_SENDS:
+    if kind != "send" or number % OF_THREAD < MOST_SENDS:
         lend(steps, ((kind, *key), number), scalars, receives and kind != "send", rules.BUFFER_IN_USE)
 
 

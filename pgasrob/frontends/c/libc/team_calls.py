@@ -14,6 +14,7 @@ from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.rank_threads import ASKED, BASE, LATER, LEFT, USUAL_THREADS, Threads, changed, notes_of_apis
 from pgasrob.frontends.c.thread_facts import MOST_THREADS, OUTER, TEAM, Change
+from pgasrob.frontends.c.thread_memory import MET
 from pgasrob.frontends.c.values import Known, Unknown
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Await, AwaitAdd, CompareSwap, FetchAdd, Store
@@ -73,7 +74,7 @@ def join(call: Call) -> Outcome:
     if threads.number:
         return Outcome(ends=True)
     left = threads.left_by(range(1, size), threads.team[1], call.state.get(BASE))
-    notes: dict[str, Hashable] = {**threads.meet("end", range(size)), BASE: None, TEAM: None, LEFT: left}
+    notes: dict[str, Hashable] = {**threads.meet("end", range(size)), BASE: None, MET: None, TEAM: None, LEFT: left}
     return Outcome(call.do(*threads.ended(range(1, size))), state=notes)
 
 
@@ -93,7 +94,7 @@ def barrier(call: Call) -> Outcome:
         arrived = (threads.cell("arrived", size, each) for each in range(1, size))
         steps = [*(Await(each, "==", Const(turn)) for each in arrived), Store(go, Const(turn))]
     place = machine_of(call).machine.position.state.place
-    return Outcome(call.do(*steps), state={**threads.meet(place, range(size)), phase: turn})
+    return Outcome(call.do(*steps), state={**threads.meet(place, range(size)), phase: turn, MET: place})
 
 
 @calls("void __omp_lock(void); void __omp_unlock(void);")
