@@ -16,7 +16,6 @@ from pgasrob.program.commands import Assume, Command
 from pgasrob.program.core import Form, lower
 from pgasrob.program.expressions import Expr, Unary, constant
 from pgasrob.program.graphs import components, reached, reached_by
-from pgasrob.program.live_registers import live_registers
 from pgasrob.program.statements import (
     Block,
     Body,
@@ -83,6 +82,9 @@ class ControlAutomaton:
     @cached_property
     def live(self) -> tuple[frozenset[int], ...]:
         """For each state the registers that are live there."""
+        # Where programs without polls are run, nobody asks.
+        from pgasrob.program.live_registers import live_registers
+
         return live_registers(self.out)
 
     @cached_property

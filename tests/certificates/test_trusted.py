@@ -26,9 +26,9 @@ CHECKER = named("certificates.check", "accept command_effects infeasible names s
 PROGRAM = {"semantics.effect"} | named(
     "program",
     """
-    bits builder commands control core declaration_rules declarations expression_rules expressions files
+    builder commands control core declaration_rules declarations expression_rules expressions files
     float_functions graphs
-    illegal_calls instance live_registers parser program reading report statement_rules statements value_classes
+    illegal_calls instance parser program reading report statement_rules statements value_classes
     vocabulary
     """,
 )
@@ -40,7 +40,7 @@ AROUND = {"certificates.certificate_files", "display", "file_input", "pgasrob", 
 POLLS = named(
     "program",
     """
-    certain gathering later_writes looks open_conditions polls raised_flags reached_values walks
+    bits certain gathering later_writes live_registers looks open_conditions polls raised_flags reached_values walks
     """,
 )
 """What recognises polls, for programs that read a cell again."""
