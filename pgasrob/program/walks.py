@@ -23,6 +23,7 @@ from pgasrob.program.expressions import (
     rewritten,
 )
 from pgasrob.program.graphs import reached
+from pgasrob.program.live_registers import live_registers
 from pgasrob.program.statements import Span
 
 MOST_WAYS = 256
@@ -69,7 +70,6 @@ class Walks:
     """
 
     def __init__(self, automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> None:
-        self._automaton = automaton
         self.out = automaton.out
         self.rank = rank
         self.left = 0
@@ -78,7 +78,7 @@ class Walks:
     @cached_property
     def live(self) -> Sequence[frozenset[int]]:
         """For each control state the registers that are live there."""
-        return self._automaton.live
+        return live_registers(self.out)
 
     @cached_property
     def never_passed(self) -> frozenset[Span]:
