@@ -202,8 +202,14 @@ class Flags:
                         copies += ((write._replace(place=(state, number)), source) for write, source in copied)
         except _AnyCell:
             return None
+        copied_to = {write.cell for write, _ in copies}
+        stored = {cell: tuple(writes) for cell, writes in found.items() if cell not in copied_to}
+        held: dict[tuple[Cell, int], list[set[int | None]] | None] = {}
         for write, source in copies:
-            for value in self._held(source, write, found.get(source, {})):
+            if (key := (source, write.rank)) not in held:
+                known = source not in copied_to
+                held[key] = self._held(*key, stored.get(source, ())) if known else None
+            for value in self._copied_values(write, held[key]):
                 found.setdefault(write.cell, {})[write._replace(value=value)] = None
         return {cell: tuple(writes) for cell, writes in found.items()}
 
@@ -232,12 +238,14 @@ class Flags:
                     write = Write(to, rank, False, None, step=number)
                     yield from ((write, cell) for cell in self._cells(source, rank))
 
-    def _held(self, cell: Cell, copy: Write, writes: Iterable[Write]) -> Sequence[int | None]:
-        """What ``cell`` may hold when ``copy`` reads it: what the rank has stored there last, if nobody else writes
-        it."""
-        rank, (state, number) = copy.rank, copy.place
-        if any(write.rank != rank or not write.at_issue or write.adds or write.value is None for write in writes):
-            return (None,)
+    def _held(self, cell: Cell, rank: int, writes: Iterable[Write]) -> list[set[int | None]] | None:
+        """What ``cell`` may hold at each control state of ``rank``: what the rank has stored there last, if ``writes``
+        are all to it and nobody else does one."""
+        stored: dict[tuple[int, int], list[int | None]] = {}
+        for write in writes:
+            if write.rank != rank or not write.at_issue or write.adds or write.value is None:
+                return None
+            stored.setdefault(write.place, []).append(write.value)
         out = self._automata[rank].out
         held: list[set[int | None]] = [set() for _ in out]
         held[0].add(self.initial(cell))
@@ -245,13 +253,20 @@ class Flags:
         while changed:
             stop_point()
             at = changed.pop()
-            for edge in out[at]:
-                stored = [write.value for write in self._written(rank, edge.form) if write.cell == cell]
+            for number, edge in enumerate(out[at]):
+                values = stored.get((at, number), ())
                 # A store to one of several cells may leave this one as it was.
-                after = {*stored, *(held[at] if len(stored) != 1 or not _is_one(edge.form) else ())}
+                after = {*values, *(held[at] if len(values) != 1 or not _is_one(edge.form) else ())}
                 if not after <= held[edge.target]:
                     held[edge.target] |= after
                     changed.append(edge.target)
+        return held
+
+    def _copied_values(self, copy: Write, held: Sequence[set[int | None]] | None) -> Iterable[int | None]:
+        """What ``copy`` may write, by what its source has ``held`` at each control state, if that is known."""
+        if held is None:
+            return (None,)
+        out, (state, number) = self._automata[copy.rank].out, copy.place
         form, there = out[state][number].form, {state}
         assert isinstance(form, core.Transfer)
         if form.captured is None:  # it is read at any time before a wait for it is over

@@ -58,6 +58,7 @@ def flags_of(rank: int, first: str, second: str = "skip;") -> dict[str, tuple[in
         ("update(set, 1, 1, x, q); update(set, 2, 1, r, q);", "skip;", {}),  # anywhere
         ("update(set, r, 1, x, q);", "skip;", {}),
         ("read(src, 1, y, q); put(src, 1, x, q);", "skip;", {}),  # the source may be overwritten
+        ("put(src, 1, x, q);", "put(one, 0, src, q);", {}),  # by a put of another rank
     ],
 )
 def test_what_others_write_makes_a_flag(
