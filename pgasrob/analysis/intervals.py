@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from operator import lshift, or_, rshift, xor
+from operator import itemgetter, lshift, or_, rshift, xor
 
 from pgasrob.program.expressions import (
     CONVERSIONS,
@@ -26,6 +26,7 @@ from pgasrob.program.expressions import (
     Register,
     Symbol,
     Unary,
+    registers_of,
     render,
 )
 
@@ -46,6 +47,8 @@ Operation = Callable[[Interval, Interval, IntType], Interval | None]
 _EITHER = (0, 1)
 _COMPILED = 4_096
 """Expressions whose functions are kept."""
+_KEPT = 64
+"""Values that are kept of one of them."""
 
 
 def joined(first: Interval, second: Interval) -> Interval:
@@ -106,7 +109,7 @@ def value_of(expr: Expr) -> Value:
         case Binary(symbol, left, right, type):
             return _binary(symbol, value_of(left), value_of(right), type)
         case Conditional(condition, then, otherwise):
-            return _either(condition, value_of(then), value_of(otherwise))
+            return _kept(expr, _either(condition, value_of(then), value_of(otherwise)))
     raise ValueError(f"{render(expr)} must be specialised for a rank before it is evaluated")
 
 
@@ -116,7 +119,7 @@ def value_within(expr: Expr, least: int, greatest: int) -> Value:
     a + i : -1`, they are those of one branch, where all values together span more."""
     if isinstance(expr, Conditional):
         ways = (value_within(each, least, greatest) for each in (expr.then, expr.otherwise))
-        return _either(expr.condition, *ways)
+        return _kept(expr, _either(expr.condition, *ways))
     whole = value_of(expr)
 
     def within(file: File) -> Interval | None:
@@ -190,6 +193,27 @@ def _either(condition: Expr, then: Value, otherwise: Value) -> Value:
         return joined(one, other)
 
     return value
+
+
+def _kept(expr: Expr, value: Value) -> Value:
+    """``value``, that of ``expr``, which keeps what it has found: in a fixpoint it is asked again and again of files
+    that differ in other registers, for each rank."""
+    registers = sorted(registers_of(expr))
+    if not registers:
+        return value
+    read, found = itemgetter(*registers), dict[object, Interval | None]()
+
+    def known(file: File) -> Interval | None:
+        key = read(file)
+        try:
+            return found[key]
+        except KeyError:
+            if len(found) >= _KEPT:
+                found.clear()
+            found[key] = values = value(file)
+            return values
+
+    return known
 
 
 def _binary(symbol: str, left: Value, right: Value, type: IntType) -> Value:

@@ -272,3 +272,16 @@ def test_a_deep_condition_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> No
         assert found is not None
     assert may_fault(condition, file) is False
     assert 200 < steps < 10_000
+
+
+def test_values_of_a_choice_are_found_once_for_the_registers_that_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[File] = []
+
+    def either(*_: object) -> intervals.Value:
+        return lambda file: asked.append(file) or file[0]  # type: ignore[func-returns-value]
+
+    monkeypatch.setattr(intervals, "_either", either)
+    value = value_of.__wrapped__(Conditional(A, B, Const(1)))
+    files: list[File] = [((low, 9), (1, 1), (other, other)) for low in range(intervals._KEPT + 5) for other in range(3)]
+    assert [value(file) for file in files] == [file[0] for file in files]
+    assert len(asked) == intervals._KEPT + 5
