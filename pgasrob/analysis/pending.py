@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.remembered import remembered
-from pgasrob.analysis.touched import Touched
+from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.program import core
 from pgasrob.program.bits import members
 from pgasrob.program.control import Transition
@@ -98,20 +97,19 @@ def pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
             case _:
                 return before
 
-    made = [known.made(rank, state, each).steps for state, each in transfers.issues]
-    steps = [core.steps_of(each.form) for _, each in transfers.issues]
+    planes = Planes(len(instance.memory), instance.update_kinds)
+    of_all, of_others = [0] * len(numbers), [0] * len(numbers)
+    """For each transfer the accesses of its steps, and of those that are not local."""
+    for number, (state, each) in enumerate(transfers.issues):
+        for step, access in zip(core.steps_of(each.form), known.made(rank, state, each).steps, strict=True):
+            of_all[number] |= planes.bits(access)
+            of_others[number] |= 0 if step.local else planes.bits(access)
 
     def touched(all_steps: int, local: int) -> Touched:
-        return reduce(
-            Touched.joined,
-            (
-                access
-                for number in members(all_steps)
-                for step, access in zip(steps[number], made[number], strict=True)
-                if not step.local or local >> number & 1
-            ),
-            Touched(),
-        )
+        bits = 0
+        for number in members(all_steps):
+            bits |= (of_all if local >> number & 1 else of_others)[number]
+        return planes.touched(bits)
 
     found = [Pending(all_steps, local) for all_steps, local in forwards(instance, rank, (0, 0), after)]
     by_bits = {each: each._replace(touched=touched(each.transfers, each.local)) for each in set(found)}

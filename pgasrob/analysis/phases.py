@@ -13,7 +13,7 @@ from itertools import accumulate
 from pgasrob.analysis.pending import pending_transfers
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.remembered import remembered
-from pgasrob.analysis.touched import Touched
+from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.program import core
 from pgasrob.program.graphs import reached
 from pgasrob.program.instance import Instance
@@ -88,6 +88,7 @@ class _Parts:
     def __init__(self, instance: Instance, rank: int) -> None:
         self._known, self._rank = ranges(instance), rank
         self._pending = pending_transfers(instance, rank)
+        self._planes = Planes(len(instance.memory), instance.update_kinds)
         self.states = instance.automata[rank].out
         self._found: dict[int, frozenset[int]] = {}
         self._touched: dict[int, Touched] = {}
@@ -113,12 +114,13 @@ class _Parts:
     def touched(self, start: int) -> Touched:
         """What may be accessed in the part: by commands, and by steps of what is pending."""
         if start not in self._touched:
-            touched = Touched()
-            for state in self.part(start):
-                touched = touched.joined(self._pending[state].touched)
+            bits, planes, part = 0, self._planes, self.part(start)
+            for pending in {self._pending[state].touched for state in part}:
+                bits |= planes.bits(pending)
+            for state in part:
                 for each in self.states[state]:
-                    touched = touched.joined(self._known.touched(self._rank, state, each))
-            self._touched[start] = touched
+                    bits |= planes.bits(self._known.touched(self._rank, state, each))
+            self._touched[start] = planes.touched(bits)
         return self._touched[start]
 
 

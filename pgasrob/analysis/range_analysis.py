@@ -82,6 +82,7 @@ class Ranges:
         self._class_of = {rank: ranks for ranks in classes for rank in ranks}
         self._named: dict[tuple[int, int, int], Named] = {}
         self._made: dict[tuple[int, int, int], Made] = {}
+        self._touched: dict[tuple[int, int, int], Touched] = {}
 
     def reachable(self, rank: int, state: int) -> bool:
         """Whether ``rank`` may reach the control state ``state``."""
@@ -140,8 +141,12 @@ class Ranges:
 
     def touched(self, rank: int, state: int, transition: Transition) -> Touched:
         """The accesses that the command of ``transition`` may make, at its issue or in a step."""
-        at_issue, steps = self.made(rank, state, transition)
-        return reduce(Touched.joined, steps, at_issue)
+        key = rank, state, transition.occurrence
+        found = self._touched.get(key)
+        if found is None:
+            at_issue, steps = self.made(rank, state, transition)
+            found = self._touched[key] = reduce(Touched.joined, steps, at_issue)
+        return found
 
     def made(self, rank: int, state: int, transition: Transition) -> Made:
         """Like :meth:`touched`, but for each access by itself."""

@@ -9,7 +9,7 @@ that others write (`proofs/store-buffers.md`). The pairs found here by the text 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from typing import NamedTuple, assert_never
 
@@ -141,7 +141,8 @@ def _of_rank(instance: Instance, rank: int) -> StoreBuffers:
         cells = known.made(rank, state, each).at_issue.cells
         shared[rank, state, each.occurrence] = cells & (others[state].cells | pending[state].touched.cells)
     numbers = {(state, each.occurrence): number for number, (state, each) in enumerate(stores)}
-    buffered = _buffered(instance, rank, numbers, [bool(shared[rank, s, e.occurrence]) for s, e in stores])
+    kept = {place: number for place, number in numbers.items() if shared[rank, *place]}
+    buffered = _buffered(instance, rank, kept, ways)
     pairs: list[Overtaken] = []
     late: dict[Site, int] = {}
     for state, leaving in enumerate(automaton.out):
@@ -183,9 +184,11 @@ def _is_between_threads(instance: Instance, rank: int, state: int, transition: T
     return bool(cells) and not any(instance.index(cell) in own for cell in members(cells))
 
 
-def _buffered(instance: Instance, rank: int, numbers: dict[tuple[int, int], int], kept: list[bool]) -> list[int]:
-    """For each control state the stores that may be in the buffer, as a bit set of their ``numbers``, of those that are
-    ``kept``.
+def _buffered(
+    instance: Instance, rank: int, numbers: dict[tuple[int, int], int], ways: Sequence[Sequence[Buffering]]
+) -> list[int]:
+    """For each control state the stores that may be in the buffer, of those that have ``numbers``, as a bit set of
+    these. ``ways``: how the commands there use the buffer.
 
     A wait lasts until its transfers have been done, and with them the stores before these. So the analysis also has,
     for each kind of wait, the stores after which, on some way, no such transfer has been issued.
@@ -198,15 +201,20 @@ def _buffered(instance: Instance, rank: int, numbers: dict[tuple[int, int], int]
                 queue = single(known.named(rank, state, each).queue)
                 if queue is not None:
                     kinds.setdefault((queue, each.form.local), len(kinds) + 1)
+    way_of = {
+        (state, each.occurrence): way
+        for state, leaving in enumerate(automaton.out)
+        for each, way in zip(leaving, ways[state], strict=True)
+    }
     nothing = (0,) * (len(kinds) + 1)  # all stores, then for each kind of wait those that it does not wait for
 
     def after(state: int, each: Transition, before: Sets) -> Sets:
-        way = _statically(instance, rank, state, each)
+        way = way_of[state, each.occurrence]
         if way is Buffering.EMPTY:
             return nothing
         if way is Buffering.STORES:
             number = numbers.get((state, each.occurrence))
-            bit = 1 << number if number is not None and kept[number] else 0
+            bit = 0 if number is None else 1 << number
             return tuple(stores | bit for stores in before)
         match each.form:
             case core.Transfer():
