@@ -302,8 +302,8 @@ class Calling:
             form = core.lower(each.command) if isinstance(each, Do) else None
             if isinstance(form, core.Transfer):
                 self.threads.issues(form.queue)
-            elif isinstance(form, core.Wait) and not form.local:
-                self.threads.completes(form.queue)
+            elif isinstance(form, core.Wait) and not form.local and not self.position.called.startswith("__omp_"):
+                self.threads.completes(form.queue)  # where they meet they wait only if they are asked
 
     def _remember(self, state: Mapping[str, Hashable]) -> None:
         """Replace the notes that APIs keep; those with None are taken away."""

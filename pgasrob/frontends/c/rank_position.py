@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from typing import cast
 
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import Rank
-from pgasrob.frontends.c.thread_facts import ALIVE, MOST_THREADS, OUTER, TEAM
+from pgasrob.frontends.c.thread_facts import ALIVE, INSIDE, MET, MOST_THREADS, OUTER, TEAM
 from pgasrob.frontends.c.values import Address, Code
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
@@ -17,6 +18,8 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.statements import NOWHERE, Span
 
+INTERNAL = frozenset(f"__omp_{each}" for each in ("fork", "join", "barrier", "single", "claim"))
+"""What threads do by these until they meet makes no other one wait."""
 MOST_INSTRUCTIONS = 200_000_000
 """For one rank in one pass."""
 
@@ -104,6 +107,27 @@ class Position:
         return [each for each in inner if each.parallel]
 
     @property
+    def team(self) -> tuple[int, int]:
+        """The size of the team that the thread is in, and the number of its fork; 1 and 0 where there is none."""
+        return cast("tuple[int, int]", self.state.notes.get(TEAM, (1, 0)))
+
+    @property
+    def interval(self) -> Hashable:
+        """Which stretch it is between two places where the team meets."""
+        return self.rank.number, self.team[1], self.state.notes.get(MET)
+
+    def does(self, queue: Expr | None = None) -> None:
+        """The thread does something before its team meets again: issues an operation in a ``queue``, perhaps."""
+        call = self.frame.function.code[self.frame.pc]
+        internal = isinstance(call, code.Call) and str(call.function) in INTERNAL
+        if self.team[0] > 1 and not internal:
+            did = self.facts.threads.busy.setdefault((self.interval, self.thread), {})
+            now = queue, cast("str | None", self.state.notes.get(INSIDE))
+            if now not in did:
+                did[now] = None
+                self.facts.changed()
+
+    @property
     def others(self) -> frozenset[int]:
         """The threads of the rank that may run beside this one now."""
         if self.thread:
@@ -111,7 +135,7 @@ class Position:
         if not self.facts.threads.any:
             return frozenset()
         teams = cast("tuple[tuple[int, int], ...]", self.state.notes.get(OUTER, ()))
-        size, _ = teams[0] if teams else cast("tuple[int, int]", self.state.notes.get(TEAM, (1, 0)))
+        size, _ = teams[0] if teams else self.team
         alive = cast("tuple[tuple[int, int, object], ...]", self.state.notes.get(ALIVE, ()))
         return frozenset((*range(1, size), *(thread for thread, _, _ in alive)))
 

@@ -11,7 +11,7 @@ or at the end of its region: then all get to know what each has changed. What tw
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import cast
@@ -35,22 +35,25 @@ from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.registers import Registers, registers_in
 from pgasrob.frontends.c.snapshots import Items, Place, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, TEAM, Change, Forks
-from pgasrob.frontends.c.thread_memory import KEPT, MET, Kept, cell_of_threads
+from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, INSIDE, MET, OUTER, TEAM, Change, Forks
+from pgasrob.frontends.c.thread_memory import KEPT, Kept, cell_of_threads
 from pgasrob.frontends.c.values import UNDEFINED, Handle, of_registers
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Await, Command, Fence, FetchAdd, Guess, Load, Store, Wait, WaitLocal
+from pgasrob.program.commands import Await, AwaitAdd, Command, Fence, FetchAdd, Guess, Load, Store, Wait, WaitLocal
 from pgasrob.program.expressions import Binary, Const, Expr
 from pgasrob.program.illegal_calls import Illegal, IllegalCall
-from pgasrob.program.statements import Do, Statement
+from pgasrob.program.statements import Block, Do, If, Statement, While
 
 USUAL_THREADS = 2
 LAST, BASE, LATER = "C.forks", "C.base", "C.later"
 """Keys in `State.notes`: the numbers of the latest forks of the other threads; what APIs remembered when the threads
 met last; what is known since then of what one of them has changed for all."""
 LEFT, ISSUED = "C.left", "C.issued"
-"""Keys in `State.notes`: the queues in which threads that stand idle may have left operations pending; those in which
-this thread has issued some since it was forked."""
+"""Keys in `State.notes`: the threads and queues in which they may have left operations pending when they met this one
+last; those in which this thread has issued some since it was forked."""
+MANY = 1 << 8
+"""More threads than there are: as often as that the first one's cell holds who asks it to wait, and else how many have
+come."""
 ASKED = "C.asked"
 """Key in `State.notes` of the number of threads that the program has asked for."""
 _OWN = re.compile(r"C\.|machine\.|\w+\.(ahead|lead)\.")
@@ -132,7 +135,7 @@ class Threads:
     @property
     def team(self) -> tuple[int, int]:
         """The size of the team, and the number of its fork; 1 and 0 where there is none."""
-        return cast("tuple[int, int]", self.notes.get(TEAM, (1, 0)))
+        return self.position.team
 
     def cell(self, *what: int | str) -> Expr:
         """A cell of the rank that its threads have for themselves."""
@@ -173,7 +176,10 @@ class Threads:
             for slot, value in enumerate(frame.slots):
                 if registers_in(value) or of_registers(value):
                     frame.slots[slot] = UNDEFINED
-        for key in (LAST, LATER, ALIVE, LEFT, ISSUED, MET, "C.locks", "C.before", "C.did"):
+        if issued := cast("frozenset[Expr]", state.notes.get(ISSUED, frozenset())):
+            left = cast("frozenset[tuple[int, Expr]]", state.notes.get(LEFT) or frozenset())
+            state.notes[LEFT] = left | {(self.number, queue) for queue in issued}
+        for key in (LAST, LATER, ALIVE, ISSUED, MET, INSIDE, "C.locks", "C.before", "C.did"):
             state.notes.pop(key, None)
         return state
 
@@ -279,47 +285,115 @@ class Threads:
 
     def _waits_of_others(self, command: Wait | WaitLocal | Fence) -> list[Statement]:
         issued = self.facts.threads.issued.get(command.queue, set()) - {self.number}
-        left = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT, frozenset()))
-        asked = sorted(thread for thread, queue in left if queue == command.queue)
-        if self.position.others or isinstance(command, Fence):
-            if not issued or not (self.position.others or asked):
-                return []
+        left = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT) or frozenset())
+        asked = {thread for thread, queue in left if queue == command.queue} - {self.number}
+        if not issued or not (asked or self.position.others):
+            return []
+        standing = self.standing(issued, asked, command)
+        if standing is None or (isinstance(command, Fence) and asked):
             self.position.rests_on(Kind.THREADS_COMPLETE, self.position.called)
             waited = command.queue.value if isinstance(command.queue, Const) else None
             return [Do(Guess(Const(1), waited=waited), self.position.span)]
-        last, forks = dict(cast("tuple[tuple[int, int], ...]", self.notes[LAST] if asked else ())), self.forks
-        made: list[Command] = []
-        for thread in asked:
+        made = [each for thread in standing for each in self._asks_in_team(thread, command)]
+        idle = sorted(asked - set(standing))
+        last, forks = dict(cast("tuple[tuple[int, int], ...]", self.notes[LAST] if idle else ())), self.forks
+        for thread in idle:
             before, mail = last[thread], self.cell("thread", thread)
             number = forks.numbers.setdefault(("wait", before, command), len(forks.numbers) + 1)
             forks.requests[number], forks.spans[number] = (before, command), self.position.span
             self.facts.threads.way(self.position.rank.number, thread, before, number)
             made += Store(mail, Const(number)), Await(mail, "==", Const(0))
         if isinstance(command, Wait) and asked:
-            self.notes[LEFT] = frozenset(each for each in left if each[1] != command.queue)
+            self.notes[LEFT] = frozenset(each for each in left if each[1] != command.queue) or None
         return [Do(each, self.position.span) for each in made]
+
+    def standing(self, issued: set[int], asked: set[int], command: Command) -> list[int] | None:
+        """Those of the threads ``asked`` that are in the team of this one, and that do nothing until it meets again;
+        None where it is not known what the others do that have ``issued`` something."""
+        size, _ = self.team
+        if OUTER in self.notes or ALIVE in self.notes or (size == 1 and self.number):
+            return None if issued & self.position.others else []
+        team = {*range(size)} - {self.number} if size > 1 else set[int]()
+        if self.number and asked - team:
+            return None
+        within = self.notes.get(INSIDE)
+        for thread in issued & team:
+            did = self.facts.threads.busy.get((self.position.interval, thread), {})
+            queues = {queue for (queue, inside) in did if inside is None or inside != within}
+            if queues and (thread in asked or getattr(command, "queue", None) in queues):
+                return None
+        return sorted(asked & team)
+
+    def left_by(self, threads: Sequence[int], fork: int, base: Hashable, what: str = "pending") -> Hashable:
+        """What these ``threads`` may have left pending at the end of a fork, or where they have met, with what earlier
+        ones have."""
+        found = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT) or frozenset())
+        for thread in threads:
+            key = self.position.rank.number, fork, (what, thread), base
+            for change in self.facts.threads.changes.get(key, ()):
+                found |= {(thread, cast(Expr, queue)) for _, queue in change}
+        return found or None
 
     def issues(self, queue: Expr) -> None:
         """This thread issues an operation that may be pending for a while."""
         if self.facts.threads.any and self.number not in self.facts.threads.issued[queue]:
             self.facts.threads.issued[queue].add(self.number)
             self.facts.changed()
-        if self.number:
+        if self.facts.threads.any:
             self.notes[ISSUED] = cast("frozenset[Expr]", self.notes.get(ISSUED, frozenset())) | {queue}
+            self.position.does(queue)
 
     def completes(self, queue: Expr) -> None:
         """This thread has waited for what it has issued in a queue."""
-        if self.number and ISSUED in self.notes:
-            self.notes[ISSUED] = cast("frozenset[Expr]", self.notes[ISSUED]) - {queue}
+        if rest := cast("frozenset[Expr]", self.notes.pop(ISSUED, frozenset())) - {queue}:
+            self.notes[ISSUED] = rest
 
-    def left_by(self, threads: Sequence[int], fork: int, base: Hashable) -> Hashable:
-        """What these ``threads`` may have left pending at the end of a fork, with what earlier ones have."""
-        found = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT, frozenset()))
-        for thread in threads:
-            key = self.position.rank.number, fork, ("pending", thread), base
-            for change in self.facts.threads.changes.get(key, ()):
-                found |= {(thread, cast(Expr, queue)) for _, queue in change}
-        return found or None
+    # Threads of a team that stand at the next barrier, or at the end of their region, may be asked to wait
+
+    def _asks_in_team(self, thread: int, command: Command) -> Iterator[Command]:
+        asks = self.facts.threads.asks.setdefault(self.position.interval, {}).setdefault(thread, {})
+        if command not in asks:
+            asks[command] = len(asks) + 2
+            self.facts.changed()
+        size, number = self.team[0], asks[command]
+        box = self.cell("box", size, thread)
+        if thread:
+            yield AwaitAdd(self.position.me, box, "==", Const(0), Const(number))
+            yield Await(box, "==", Const(0))
+            return
+        turn = self.cell("box", size, "turn")
+        yield AwaitAdd(self.position.me, turn, "==", Const(0), Const(1))
+        yield FetchAdd(self.world.register("box"), self.position.me, box, Const(number * MANY))
+        yield Await(box, "<", Const(MANY))
+        yield Store(turn, Const(0))
+
+    def serves(self) -> list[Statement]:
+        """What this thread does where its team meets, if one of it is asked to wait there; nothing if none is."""
+        asks, size = self.facts.threads.asks.get(self.position.interval), self.team[0]
+        if asks is None:
+            return []
+        box, first = self.cell("box", size, self.number), self.cell("box", size, 0)
+        register, before = self.world.register("box"), self.world.register("box")
+        me, span, known = self.position.me, self.position.span, asks.get(self.number, {})
+        come, end, taken = list[Command](), list[Command](), dict[int, Command]()
+        if self.number:
+            come.append(FetchAdd(before, me, first, Const(1)))
+            waits: list[Command] = [Await(box, "!=", Const(0)), Load(register, box)]
+            asked: Expr = register
+            taken = {number: Store(box, Const(0)) for number in known.values()}
+            end.append(Store(box, Const(0)))
+        else:
+            waits = [Await(box, ">=", Const(size - 1)), Load(register, box)]
+            asked = Binary("/", register, Const(MANY))
+            taken = {number: FetchAdd(before, me, box, Const(-number * MANY)) for number in known.values()}
+            end += [Store(self.cell("box", size, each), Const(int(each > 0))) for each in range(size)]
+        rounds: list[Statement] = []
+        for command, number in known.items():
+            served = Block((Do(command, span), Do(taken[number], span)))
+            rounds.append(If(Binary("==", asked, Const(number)), served, Block(()), span))
+        again = [*rounds, *(Do(each, span) for each in waits)]
+        loop = [While(Binary(">", asked, Const(1)), Block(tuple(again)), span)] if known else []
+        return [*(Do(each, span) for each in (*come, *waits)), *loop, *(Do(each, span) for each in end)]
 
     # What APIs remember
 
@@ -368,6 +442,11 @@ class Threads:
             self.position.span,
         )
 
+    def tell_pending(self, what: str) -> None:
+        """Have the other threads know in which queues this one may have something pending."""
+        issued = cast("frozenset[Expr]", self.notes.get(ISSUED, frozenset()))
+        self.tell((what, self.number), frozenset(("queue", each) for each in issued))
+
     def meet(self, place: Place | str, threads: Sequence[int]) -> dict[str, Hashable]:
         """All ``threads`` come together at ``place``: what this one remembers from then on."""
         own = self.done()
@@ -408,9 +487,9 @@ class Threads:
     def finish(self) -> None:
         """This thread has come to the end of what it was forked for, and waits for another fork."""
         self.tell(("end", self.number), self.done())
-        issued = cast("frozenset[Expr]", self.notes.get(ISSUED, frozenset()))
-        self.tell(("pending", self.number), frozenset(("queue", each) for each in issued))
+        self.tell_pending("pending")
         _, fork = self.team
+        self.writer.write(*self.serves())
         self.writer.write(Do(Store(self.cell("thread", self.number), Const(0)), self.position.span))
         self.writer.close(self._wait_behind(fork))
 

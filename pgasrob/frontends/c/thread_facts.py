@@ -24,6 +24,9 @@ OBJECTS_OF_THREAD = 1 << 20
 TEAM, OUTER, ALIVE = "C.team", "C.outer", "C.alive"
 """Keys in `State.notes`: how large the team is that a thread is in, and the number of its fork; the same of the teams
 around it; the threads that run beside it otherwise, each with the number of its fork and what APIs remembered there."""
+MET, INSIDE = "C.met", "C.inside"
+"""Keys in `State.notes`: where the threads of a team have met last, since they were forked; the `single` that this one
+is in."""
 BEGIN, END = 0, -1
 """In place of the number of a fork: a thread begins with the first one, and ends behind the last one."""
 
@@ -55,6 +58,12 @@ class ThreadFacts:
     ways: dict[tuple[int, int], dict[int, set[int]]] = field(default_factory=dict)
     issued: dict[Expr, set[int]] = field(default_factory=lambda: defaultdict(set))
     """The threads that issue operations, by their queues."""
+    busy: dict[tuple[Hashable, int], dict[tuple[Expr | None, str | None], None]] = field(default_factory=dict)
+    """By where the threads of a team have met last and by the thread: that it does something before they meet again, in
+    which queues, and within which `single`."""
+    asks: dict[Hashable, dict[int, dict[Command, int]]] = field(default_factory=dict)
+    """By where they have met last: the threads that are asked to wait where they meet again, the waits and their
+    numbers."""
     lent: dict[ObjectId, dict[tuple[Lent, int], None]] = field(default_factory=lambda: defaultdict(dict))
     """Buffers that threads lend to calls while others run, with the threads."""
     watched: dict[Hashable, int] = field(default_factory=dict)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import cast
 
 from pgasrob.frontends.apis.call_steps import Alike
 from pgasrob.frontends.c.contents import Contents
@@ -20,8 +19,6 @@ from pgasrob.program.expressions import Expr
 
 KEPT = "kept "
 """How the keys of notes begin that say which pointers and handles a thread has stored since threads met last."""
-MET = "C.met"
-"""Key in `State.notes` of where the threads of a team have met last, since they were forked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +98,7 @@ class Sharing:
         notes = self.position.state.notes
         if ALIVE in notes or TEAM not in notes:
             return None
-        size, fork = cast("tuple[int, int]", notes[TEAM])
-        return None if size == 1 else (self.position.rank.number, fork, notes.get(MET))
+        return None if self.position.team[0] == 1 else self.position.interval
 
     def fills(self, address: Address, size: int) -> None:
         """The thread sets ``size`` bytes at ``address``, in which several scalars may lie."""

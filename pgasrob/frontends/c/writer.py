@@ -45,6 +45,8 @@ class Writer:
         notes = self.position.state.notes
         if notes.get(UNDISTURBED) and not all(_is_assignment(each) for each in statements):
             notes[UNDISTURBED] = False
+        if self.position.facts.threads.any and not all(_is_assignment(each) for each in statements):
+            self.position.does()
         self.node.statements += statements
         self.quiet = False
         self.statements += len(statements)

@@ -107,6 +107,7 @@ WAITED = """#pragma omp parallel num_threads(2)
   shmem_long_p(&z[omp_get_thread_num()], 7, 1 - me);
   OWN
 #pragma omp barrier
+  MORE
 #pragma omp master
   shmem_barrier_all();
 #pragma omp barrier
@@ -116,15 +117,19 @@ WAITED = """#pragma omp parallel num_threads(2)
 
 
 @pytest.mark.parametrize(
-    ("own", "later", "verdict"),
+    ("own", "more", "later", "verdict"),
     [
-        ("", "", "unknown"),
-        ("shmem_quiet();", "", "robust"),
-        ("shmem_quiet();", "shmem_long_p(&z[1], 8, 1 - me);\n#pragma omp barrier\n", "not robust"),
+        ("", "", "", "robust"),
+        ("", "x = 1;", "", "unknown"),
+        ("shmem_quiet();", "x = 1;", "", "robust"),
+        ("shmem_quiet();", "", "shmem_long_p(&z[1], 8, 1 - me);\n#pragma omp barrier\n", "not robust"),
     ],
 )
-def test_a_run_that_needs_a_wait_to_be_for_one_thread_is_no_counterexample(own: str, later: str, verdict: str) -> None:
-    found = check(parse_c(PROGRAM.format(body=WAITED.replace("OWN", own).replace("LATER", later), outside="")), 2)
+def test_a_run_that_needs_a_wait_to_be_for_one_thread_is_no_counterexample(
+    own: str, more: str, later: str, verdict: str
+) -> None:
+    body = WAITED.replace("OWN", own).replace("MORE", more).replace("LATER", later)
+    found = check(parse_c(PROGRAM.format(body=body, outside="")), 2)
     assert found.verdict == verdict
     assert isinstance(found.reason, OthersPending) == (verdict == "unknown")
 
@@ -240,3 +245,48 @@ def test_what_apis_remember_after_several_threads() -> None:
 
 def test_parts_of_objects_that_overlap() -> None:
     assert Part(0, 8).meets(Part(4, 4)) and not Part(0, 4).meets(Part(4, 4)) and Part(None, 4).meets(Part(64, 8))
+
+
+PUTS = """#include <shmem.h>
+#include <omp.h>
+long d[3], a[3], f, n;
+int main(void) {{ int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p); int me = shmem_my_pe();
+#pragma omp parallel num_threads({size})
+{{ int t = omp_get_thread_num(); if (!me) shmem_long_put_nbi(&d[t], &a[t], 1, 1);
+#pragma omp barrier
+{then}
+}}
+if (me) {{ shmem_long_wait_until(&f, SHMEM_CMP_EQ, 1); n = d[0] + d[1]; }}
+shmem_barrier_all(); shmem_finalize(); return 0; }}
+"""
+QUIET = "{ if (!me) { shmem_quiet(); shmem_long_atomic_set(&f, 1, 1); } }"
+
+
+@pytest.mark.parametrize(
+    ("then", "verdict"),
+    [
+        (f"#pragma omp single\n{QUIET}", "robust"),
+        (f"#pragma omp masked filter(1)\n{QUIET}", "robust"),
+        (f"#pragma omp single\n{QUIET.replace('shmem_quiet(); ', '')}", "not robust"),
+        # Each thread comes to the critical region before it stands at the barrier.
+        (f"#pragma omp critical\n{{ if (t == 1) {QUIET} }}", "unknown"),
+    ],
+)
+def test_threads_that_stand_at_a_barrier_are_asked_to_wait(then: str, verdict: str) -> None:
+    found = check(parse_c(PUTS.format(then=then, size=2)), 2)
+    assert found.verdict == verdict and isinstance(found.reason, OthersPending) == (verdict == "unknown")
+
+
+def test_who_is_asked_and_how() -> None:
+    barriers = "\n#pragma omp barrier" * 2
+    found = threads(PUTS.format(then=f"#pragma omp masked filter(1)\n{QUIET}{barriers}", size=3))
+    assert [line for line in found[0, 1] if "box_3" in line] == [
+        "await_add(0, mem[box_3_turn] == 0, 1);", "box <- fetch_add(0, box_3_0, 512);", "await(mem[box_3_0] < 256);",
+        "mem[box_3_turn] <- 0;", "await_add(0, mem[box_3_2] == 0, 2);", "await(mem[box_3_2] == 0);",
+        "box <- fetch_add(0, box_3_0, 1);", "await(mem[box_3_1] != 0);", "box <- mem[box_3_1];", "mem[box_3_1] <- 0;",
+    ]  # fmt: skip
+    assert [line for line in found[0, 0] if "wait" in line][2:7] == [
+        "await(mem[box_3_0] >= 2);", "wait(0);", "await(mem[box_3_0] >= 2);", "await(mem[arrived_3_1] == 0);",
+        "await(mem[arrived_3_2] == 0);",
+    ]  # fmt: skip
+    assert "wait(0);" in found[0, 2] and not [line for line in found[1, 1] if "await_add(1, mem[box" in line]

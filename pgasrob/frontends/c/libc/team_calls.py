@@ -12,9 +12,17 @@ from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.frontends.c.rank_threads import ASKED, BASE, LATER, LEFT, USUAL_THREADS, Threads, changed, notes_of_apis
-from pgasrob.frontends.c.thread_facts import MOST_THREADS, OUTER, TEAM, Change
-from pgasrob.frontends.c.thread_memory import MET
+from pgasrob.frontends.c.rank_threads import (
+    ASKED,
+    BASE,
+    LATER,
+    LEFT,
+    USUAL_THREADS,
+    Threads,
+    changed,
+    notes_of_apis,
+)
+from pgasrob.frontends.c.thread_facts import INSIDE, MET, MOST_THREADS, OUTER, TEAM, Change
 from pgasrob.frontends.c.values import Known, Unknown
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Await, AwaitAdd, CompareSwap, FetchAdd, Store
@@ -75,7 +83,7 @@ def join(call: Call) -> Outcome:
         return Outcome(ends=True)
     left = threads.left_by(range(1, size), threads.team[1], call.state.get(BASE))
     notes: dict[str, Hashable] = {**threads.meet("end", range(size)), BASE: None, MET: None, TEAM: None, LEFT: left}
-    return Outcome(call.do(*threads.ended(range(1, size))), state=notes)
+    return Outcome(call.do(*threads.serves(), *threads.ended(range(1, size))), state=notes)
 
 
 @calls("void __omp_barrier(void);")
@@ -85,7 +93,13 @@ def barrier(call: Call) -> Outcome:
     threads, size = threads_of(call), size_of_team(call)
     if size == 1:
         return Outcome()
-    phase = f"C.phase.{size}"
+    place, phase = machine_of(call).machine.position.state.place, f"C.phase.{size}"
+    others = [each for each in range(size) if each != threads.number]
+    threads.tell_pending(what := f"pending {place}")
+    left = threads.left_by(others, threads.team[1], call.state.get(BASE), what)
+    state = {**threads.meet(place, range(size)), MET: place, LEFT: left}
+    if serving := threads.serves():
+        return Outcome(call.do(*serving), state=state)
     turn = 1 - cast(int, call.state.get(phase, 0))
     go = threads.cell("barrier", size)
     if threads.number:
@@ -93,8 +107,7 @@ def barrier(call: Call) -> Outcome:
     else:
         arrived = (threads.cell("arrived", size, each) for each in range(1, size))
         steps = [*(Await(each, "==", Const(turn)) for each in arrived), Store(go, Const(turn))]
-    place = machine_of(call).machine.position.state.place
-    return Outcome(call.do(*steps), state={**threads.meet(place, range(size)), phase: turn, MET: place})
+    return Outcome(call.do(*steps), state={**state, phase: turn})
 
 
 @calls("void __omp_lock(void); void __omp_unlock(void);")
@@ -133,7 +146,8 @@ def single(call: Call) -> Outcome:
     register = call.register("first")
     swap = CompareSwap(register, call.me, threads_of(call).cell("single", place), Const(before), Const(after))
     first = Unknown(Binary("==", register, Const(before)))
-    notes: dict[str, Hashable] = {key: after, "C.before": frozenset(notes_of_apis(call.state).items())}
+    before_it = frozenset(notes_of_apis(call.state).items())
+    notes: dict[str, Hashable] = {key: after, "C.before": before_it, INSIDE: place}
     return Outcome(call.do(swap), first, state=notes)
 
 
@@ -142,7 +156,7 @@ def single_done(call: Call) -> Outcome:
     """The thread that came first has done what is for one of them."""
     if size_of_team(call) == 1:
         return Outcome()
-    return Outcome(state={**_done(call, "single"), "C.did": True})
+    return Outcome(state={**_done(call, "single"), "C.did": True, INSIDE: None})
 
 
 @calls("void __omp_single_end(void);")
@@ -152,7 +166,7 @@ def single_end(call: Call) -> Outcome:
     if call.state.get("C.did"):
         return Outcome(state={"C.did": None})
     change = threads_of(call).made(("single", call.texts[0]))
-    return Outcome(state={"C.before": None, LATER: _later(call, [change])})
+    return Outcome(state={"C.before": None, INSIDE: None, LATER: _later(call, [change])})
 
 
 def _change(call: Call) -> Change:
