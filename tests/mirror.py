@@ -164,7 +164,7 @@ THROUGH: dict[str, str] = {
         frontends.c.number_kinds frontends.c.transferred frontends.c.views
     """,
     "frontends/c/libc/test_team_calls.py": """
-        frontends.c.libc.thread_calls frontends.c.libc.thread_locks
+        frontends.c.libc.thread_calls frontends.c.libc.thread_conditions frontends.c.libc.thread_locks
     """,
     "frontends/c/test_agreements.py": """
         frontends.c.symbolic

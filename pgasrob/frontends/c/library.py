@@ -21,6 +21,7 @@ from pgasrob.frontends.c.libc import (
     scanning,
     team_calls,
     thread_calls,
+    thread_conditions,
 )
 from pgasrob.frontends.c.libc.file_calls import SHOWS, STREAM
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
@@ -424,11 +425,11 @@ UNSUPPORTED = {
     "longjmp": "return error codes instead",
     "fork": "processes are those of the API",
     "atomic_*": "of <stdatomic.h> there are load, store, init, exchange and fetch_ with add, sub, or, and, xor",
-    "pthread_cond_*": "let threads wait at a barrier or for an atomic flag, or lock a mutex again and again",
-    "cnd_*": "let threads wait at a barrier or for an atomic flag, or lock a mutex again and again",
-    "pthread_*": "of <pthread.h> there are the threads, mutexes and barriers",
-    "thrd_*": "of <threads.h> there are the threads and mutexes",
-    "mtx_*": "of <threads.h> there are the threads and mutexes",
+    "pthread_cond_*": "of condition variables there are wait, signal and broadcast, without times",
+    "cnd_*": "of condition variables there are wait, signal and broadcast, without times",
+    "pthread_*": "of <pthread.h> there are the threads, mutexes, condition variables and barriers",
+    "thrd_*": "of <threads.h> there are the threads, mutexes and condition variables",
+    "mtx_*": "of <threads.h> there are the threads, mutexes and condition variables",
     "omp_*": "of <omp.h> there are the numbers of threads, the locks and the times",
     "sem_*": "threads are not supported: every rank is one thread of control",
     "dlopen": "call functions of this file",
@@ -452,7 +453,7 @@ READS = IDLE | {name for name, each in TABLE.handlers.items() if each is output}
 
 
 CONSTANTS: dict[str, tuple[CType, Value]] = {
-    **thread_calls.CONSTANTS,
+    **thread_calls.CONSTANTS, **thread_conditions.CONSTANTS,
     "stdout": (FILE, STREAM), "stderr": (FILE, STREAM), "stdin": (FILE, STREAM),
 }  # fmt: skip
 VARIABLES: dict[str, tuple[CType, int]] = {
@@ -475,4 +476,5 @@ LIBRARY = Api(
     variables=VARIABLES,
     source=callbacks.TEXT,
 )
-__all__ = ["LIBRARY", "command_line", "numbers", "openmp_calls", "outside", "scanning", "team_calls", "thread_calls"]
+__all__ = ["LIBRARY", "command_line", "numbers", "openmp_calls", "outside", "scanning", "team_calls", "thread_calls",
+           "thread_conditions"]  # fmt: skip

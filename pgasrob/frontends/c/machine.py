@@ -363,13 +363,15 @@ class Machine:
         """Return ``value`` to the caller; main's return ends the rank."""
         frames = self.position.state.frames
         if len(frames) == 1:
+            if self.position.thread:
+                self.parts.threads.returns(value)
+                self.parts.lifetimes.end_of_call()
+                self.calling.end(refuses=False)
+                return
             self.world.returns_more |= not isinstance(value, Undefined) and value != Known(0)
             if self.world.outside and not isinstance(value, Undefined) and value != Known(0):
                 self.issuer.issue(Mark(Const(1), ENDING))
-            if self.position.thread:
-                self.parts.lifetimes.end_of_call()
-            else:
-                self.parts.lifetimes.end_of_rank()
+            self.parts.lifetimes.end_of_rank()
             self.calling.end(refuses=isinstance(value, Known) and value.value != 0)
             return
         self.parts.lifetimes.end_of_call()

@@ -29,7 +29,9 @@ from pgasrob.frontends.apis.thread_levels import (
     knows_threads,
     levels_of,
 )
+from pgasrob.frontends.c.arithmetic import expression
 from pgasrob.frontends.c.branching import Branch, Branching
+from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.registers import Registers, registers_in
@@ -37,7 +39,7 @@ from pgasrob.frontends.c.snapshots import Items, Place, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, INSIDE, MET, OUTER, TEAM, Change, Forks
 from pgasrob.frontends.c.thread_memory import KEPT, Kept, cell_of_threads
-from pgasrob.frontends.c.values import UNDEFINED, Handle, of_registers
+from pgasrob.frontends.c.values import UNDEFINED, Handle, Known, Undefined, Unknown, Value, of_registers
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Await, AwaitAdd, Command, Fence, FetchAdd, Guess, Load, Store, Wait, WaitLocal
 from pgasrob.program.expressions import Binary, Const, Expr
@@ -483,6 +485,35 @@ class Threads:
     def begin(self) -> None:
         """Put this thread at the beginning, where it waits for its first fork."""
         self._wait_behind(BEGIN)
+
+    def returns(self, value: Value) -> None:
+        """What this thread, which is not the first one, was forked for has the result ``value``."""
+        if not self.facts.threads.has_results or self.team[0] > 1:
+            return
+        if isinstance(value, Known | Unknown) and not leaves_of(value):
+            self.writer.write(Do(Store(self.cell("result", self.number), expression(value)), self.position.span))
+        elif registers_in(value) or leaves_of(value):
+            value = UNDEFINED
+        self.tell(("result", self.number), frozenset({("value", value)}))
+
+    def result_of(self, thread: int, fork: int, base: Hashable) -> tuple[list[Command], Value | Expr]:
+        """The result of another thread, which has ended, and how it is read."""
+        if not self.facts.threads.has_results:
+            self.facts.threads.has_results = True
+            self.facts.changed()
+        key = self.position.rank.number, fork, ("result", thread), base
+        found = {value for change in self.facts.threads.changes.get(key, ()) for _, value in change}
+        if found and all(isinstance(each, Known | Unknown) for each in found):
+            register = self.world.register("result")
+            only = next(iter(found)) if len(found) == 1 else None
+            read = Load(register, self.cell("result", thread))
+            return ([], only) if isinstance(only, Known) else ([read], register)
+        if len(found) == 1 and not isinstance(value := cast(Value, next(iter(found))), Undefined):
+            return [], value
+        if self.position.facts_changed or not found:
+            return [], UNDEFINED
+        hint = "store it in a shared variable, and join with a null pointer"
+        raise Problem("PG140", "the result of a thread is not known here", hint, self.position.span)
 
     def finish(self) -> None:
         """This thread has come to the end of what it was forked for, and waits for another fork."""

@@ -43,7 +43,7 @@ SYSTEM_HEADERS = frozenset(
 )
 """Headers of the system that are not read: what they declare is not known. Others are headers of the program."""
 
-_LOCKS = words("pthread_t thrd_t mtx_t pthread_key_t sem_t omp_lock_t omp_nest_lock_t")
+_LOCKS = words("pthread_t thrd_t mtx_t cnd_t pthread_key_t sem_t omp_lock_t omp_nest_lock_t")
 _THREADS = [
     f"pthread_{name}_t" for name in words("mutex attr mutexattr cond condattr rwlock barrier barrierattr once spinlock")
 ]

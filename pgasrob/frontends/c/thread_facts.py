@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pgasrob.frontends.apis.lent import Lent
 from pgasrob.frontends.c.snapshots import State
-from pgasrob.frontends.c.values import ObjectId
+from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import Span
@@ -64,6 +64,10 @@ class ThreadFacts:
     asks: dict[Hashable, dict[int, dict[Command, int]]] = field(default_factory=dict)
     """By where they have met last: the threads that are asked to wait where they meet again, the waits and their
     numbers."""
+    waiters: dict[Address, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """By condition variables, the threads that wait for them at times."""
+    has_results: bool = False
+    """Whether the result of a thread is asked for."""
     lent: dict[ObjectId, dict[tuple[Lent, int], None]] = field(default_factory=lambda: defaultdict(dict))
     """Buffers that threads lend to calls while others run, with the threads."""
     watched: dict[Hashable, int] = field(default_factory=dict)

@@ -164,7 +164,7 @@ pthread_create(&t[0], 0, work, &n[2]); pthread_join(t[0], 0);"""
             "a team of 9 threads",
         ),
         ("void *q;\n#pragma omp parallel\n{ q = &q; shmem_quiet(); }", "", "stores a pointer or a handle in `main.q`"),
-        ("pthread_cond_wait(0, 0);", "", "`pthread_cond_wait` is not supported"),
+        ("pthread_cond_timedwait(0, 0, 0);", "", "`pthread_cond_timedwait` is not supported"),
         (
             "pthread_t t; pthread_create(&t, 0, f, 0);\n#pragma omp parallel\nshmem_quiet();\npthread_join(t, 0);",
             "static void *f(void *p) { return 0; }",

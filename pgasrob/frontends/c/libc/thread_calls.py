@@ -96,21 +96,28 @@ def join(call: Call) -> Outcome:
     handle, threads = call.arguments[0], machine_of(call).machine.threads
     if not isinstance(handle, Handle) or handle.kind != "thread":
         call.fail("a thread that is not known here", "keep it in a variable that one thread alone sets")
-    if call.arguments[1] != Known(0):
-        call.fail("the result of a thread", "store it in a shared variable, and join with a null pointer")
     thread, number = cast("tuple[int, int]", handle.data)
     found = next((each for each in _alive(call) if each[:2] == (thread, number)), None)
     if found is None or threads.number:
         call.fail("a thread that has been joined already, or by another thread", "join each thread once, in main")
     rest = tuple(each for each in _alive(call) if each is not found)
-    notes = threads.after_end_of(thread, number, found[2])
-    return Outcome(call.do(*threads.ended((thread,))), Known(0), state={**notes, ALIVE: rest or None})
+    notes, steps = threads.after_end_of(thread, number, found[2]), Steps(call)
+    steps.do(*threads.ended((thread,)))
+    if call.arguments[1] != Known(0):
+        pointed = call.types[1].to if isinstance(call.types[1], Pointer) else INT
+        load, value = threads.result_of(thread, number, found[2])
+        steps.do(*load)
+        steps.answer(1, value, pointed)
+    steps.state.update({**notes, ALIVE: rest or None})
+    return steps.outcome(0)
 
 
 @calls("void pthread_exit(void *result); void thrd_exit(int result);")
 def leave(call: Call) -> Outcome:
-    if not machine_of(call).machine.threads.number:
+    threads = machine_of(call).machine.threads
+    if not threads.number:
         call.fail(f"`{call.name}` in the main thread", "join the other threads, and return from main")
+    threads.returns(call.arguments[0])
     return Outcome(ends=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.illegal_calls import Illegal
@@ -111,3 +112,86 @@ def test_what_is_refused(body: str, work: str, message: str) -> None:
     with pytest.raises(SourceError) as caught:
         parse_c(PROGRAM.format(body=body, work=work)).program(2)
     assert message in caught.value.diagnostics[0].message and caught.value.diagnostics[0].hint
+
+
+CONDITION = """#include <shmem.h>
+#include <pthread.h>
+#include <threads.h>
+long x; int ready; pthread_mutex_t m; pthread_cond_t c = PTHREAD_COND_INITIALIZER; mtx_t n; cnd_t d;
+static void *work(void *p) {{ LOCK WAIT UNLOCK shmem_long_p(&x, 1, 0); return 0; }}
+int main(void) {{ int p; pthread_t t, u; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p);
+pthread_create(&t, 0, work, 0); pthread_create(&u, 0, work, 0);
+LOCK ready = 1; {signal} UNLOCK pthread_join(t, 0); pthread_join(u, 0);
+shmem_finalize(); return 0; }}
+"""
+POSIX = {"LOCK": "pthread_mutex_lock(&m);", "UNLOCK": "pthread_mutex_unlock(&m);",
+         "WAIT": "while (!ready) pthread_cond_wait(&c, &m);"}  # fmt: skip
+C11 = {"LOCK": "mtx_lock(&n);", "UNLOCK": "mtx_unlock(&n);", "WAIT": "while (!ready) cnd_wait(&d, &n);"}
+
+
+def conditions(signal: str, words: dict[str, str]) -> str:
+    text = CONDITION.format(signal=signal)
+    for word in ("UNLOCK", "LOCK", "WAIT"):
+        text = text.replace(word, words[word])
+    return text
+
+
+@pytest.mark.parametrize(
+    ("signal", "words", "stuck"),
+    [
+        ("pthread_cond_broadcast(&c);", POSIX, False),
+        ("cnd_signal(&d); cnd_signal(&d);", C11, False),
+        ("pthread_cond_signal(&c);", POSIX, True),
+        ("cnd_broadcast(0 ? 0 : &d); ready = 0;", C11, True),
+        ("", POSIX, True),
+    ],
+)
+def test_condition_variables(signal: str, words: dict[str, str], stuck: bool) -> None:
+    assert bool(check(parse_c(conditions(signal, words)), 1).deadlock) == stuck
+
+
+def test_what_condition_variables_are_in_cells() -> None:
+    found = threads(conditions("pthread_cond_signal(&c);", POSIX), 1)
+    start = next(place for place, line in enumerate(found[0, 2]) if "condition" in line)
+    assert found[0, 2][start : start + 6] == [
+        "await_add(0, mem[condition_c_global_c_0] == 0, 1);", "mem[waits_2_c_global_c_0] <- 1;",
+        "mem[condition_c_global_c_0] <- 0;", "mem[lock_m_global_m_0] <- 0;", "await(mem[waits_2_c_global_c_0] == 0);",
+        "await_add(0, mem[lock_m_global_m_0] == 0, 1);",
+    ]  # fmt: skip
+    assert len([line for line in found[0, 0] if line.startswith("waits")]) == 2
+
+
+def test_waits_for_a_condition_that_are_wrong() -> None:
+    once = conditions("pthread_cond_signal(&c);", POSIX | {"WAIT": "pthread_cond_wait(&c, &m);"})
+    with pytest.raises(SourceError, match="that is in no loop"):
+        parse_c(once).program(1)
+    bare = check(parse_c(conditions("", POSIX | {"LOCK": "", "UNLOCK": ""})), 1)
+    assert {each.call.rule.code for each in bare.illegal_calls} == {"condition-without-mutex"}
+
+
+RESULTS = """#include <shmem.h>
+#include <pthread.h>
+long x, y; int in;
+static void *work(void *p) {{ shmem_long_p(&x, 1, 0); {work} }}
+int main(void) {{ int p; pthread_t t; void *r; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p);
+pthread_create(&t, 0, work, 0); pthread_join(t, &r); {use} shmem_finalize(); return 0; }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "use", "line"),
+    [
+        ("return (void *)3L;", "y = (long)r;", None),
+        ("return &y;", "*(long *)r = 7; shmem_long_p(&y, 8, 0);", "mem[y] <- 7;"),
+        ("if (x) pthread_exit((void *)1L); return (void *)2L;", "y = (long)r + 5;", "result <- mem[result_1];"),
+        ("return (void *)shmem_long_g(&x, 0);", "y = (long)r;", "result <- mem[result_1];"),
+    ],
+)
+def test_results_of_threads(work: str, use: str, line: str | None) -> None:
+    found = threads(RESULTS.format(work=work, use=use), 1)[0, 0]
+    assert line in found if line else not [each for each in found if "result" in each]
+
+
+def test_a_result_that_may_point_to_several_variables() -> None:
+    with pytest.raises(SourceError, match="the result of a thread is not known here"):
+        parse_c(RESULTS.format(work="return x ? &x : &y;", use="y = *(long *)r;")).program(1)
