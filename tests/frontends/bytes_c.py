@@ -16,7 +16,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from random import Random
 
 TYPES = {
@@ -95,13 +95,41 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Fragment:
     """What is declared, what each rank does in each phase, whether that is a race, the checks behind the last phase,
-    which are none where one has a race; and how often sizes met in one object."""
+    which are none where one has a race; how sizes met in one object; and whether an atomic has a part of what others
+    have, so that it may be refused."""
 
     declared: str
     phases: list[tuple[str, str]]
     races: list[bool]
     checks: list[Check]
     mixes: frozenset[str]
+    torn: bool
+
+
+def torn(accesses: Sequence[Access]) -> bool:
+    """Whether a call, or an operation, has a part of what an atomic has, or of what has been moved from or to there;
+    or one takes a float, which may lie beside integers."""
+    moved = [
+        (one, other)
+        for one, other in pairwise(accesses)
+        if one.kind == other.kind and one.kind.startswith(("bytes", "copy", "struct", "put")) and other.writes
+    ]
+    found = {(each.buffer, each.first, each.last) for each in accesses if each.atomic}
+    known = set[tuple[str, int, int]]()
+    while known != found:
+        known = set(found)
+        for pair in moved:
+            for here, there in (pair, pair[::-1]):
+                shift = there.first - here.first
+                inside = ((a, b) for of, a, b in known if of == here.buffer and here.first <= a and b <= here.last)
+                found |= {(there.buffer, a + shift, b + shift) for a, b in inside}
+    calls = [each for each in accesses if each.kind.startswith(("bytes", "put", "atomic"))]
+    parts = {(each.buffer, each.first, each.last) for each in calls}
+    return any(each.kind == "atomic float" for each in accesses) or any(
+        of == other and max(a, first) < min(b, last) and not (first <= a and b <= last)
+        for of, a, b in found
+        for other, first, last in parts | found
+    )
 
 
 def mixes(accesses: Sequence[Access]) -> Iterator[str]:
@@ -147,7 +175,8 @@ class Fragments:
                 break
         memory.accesses = []
         checks = [] if races[-1] else [self._check(memory) for _ in range(self.random.randint(1, 4))]
-        return Fragment(declared, phases, races, checks, frozenset(mixes((*every, *memory.accesses))))
+        met = frozenset(mixes((*every, *memory.accesses)))
+        return Fragment(declared, phases, races, checks, met, torn(every))
 
     def _declared(self, name: str, start: int) -> tuple[str, bytes]:
         """A declaration, and the bytes that it gives."""
@@ -174,12 +203,14 @@ class Fragments:
         used = [each for each in self.places if each + size <= self.size]
         if used and self.random.random() < 0.4:
             return self.random.choice(used)
-        step = size if size in (2, 4, 8) and self.random.random() < 0.6 else 1
+        step = min(size & -size, 8) if not size & 1 and self.random.random() < 0.6 else 1
         self.places.append(step * self.random.randrange((self.size - size) // step + 1))
         return self.places[-1]
 
     def _length(self) -> int:
-        return self.random.choice((self.random.randint(1, self.size), self.random.randint(1, 8), 8))
+        return self.random.choice(
+            (self.random.randint(1, self.size), self.random.randint(1, 8), 8, max(8, self.size // 16 * 8))
+        )
 
     def _value(self, type: str) -> tuple[str, bytes]:
         """A number as C has it, and its bytes."""
@@ -264,6 +295,16 @@ class Fragments:
         at = self._place(size)
         memory.write(me, buffer, at, bytes([byte]) * size, "fill")
         return f"memset({self.names[buffer]} + {at}, {byte}, {size});"
+
+    def do_fill_and_copy(self, memory: Memory, me: int) -> str:
+        return f"{self.do_fill(memory, me)} {self.do_copy(memory, me)}"
+
+    def do_reached_load(self, memory: Memory, me: int) -> str:
+        name, size, c = self._type(INTEGERS)
+        of, at, goal = self.random.randrange(2), self._place(size), self._place(size)
+        memory.write(me, "own", goal, memory.read(of, "shared", at, size, name), name)
+        own, shared = self.names["own"], self.names["shared"]
+        return f"*({c} *)({own} + {goal}) = *({c} *)((char *)shmem_ptr({shared}, {of}) + {at});"
 
     def do_loop(self, memory: Memory, me: int) -> str:
         name, size, c = self._type(INTEGERS)

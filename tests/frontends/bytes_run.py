@@ -68,7 +68,8 @@ def compare(drawn: Drawn, found: Counter[str]) -> None:
     except SourceError as error:
         refused = str(error)
     if refused:
-        assert any(each in refused for each in REFUSED) and "atomic" in source, f"refused: {refused}\n{source}"
+        torn = any(each.torn for each in drawn.fragments)
+        assert torn and any(each in refused for each in REFUSED), f"refused: {refused}\n{source}"
         if len(drawn.fragments) > 1:
             for each in drawn.fragments:
                 compare(Drawn((each,), drawn.reached), found)
@@ -96,7 +97,7 @@ def compare_verdicts(drawn: Drawn, found: Counter[str]) -> None:
     limits = Limits(timeout=20)
     raced = pgasrob.race(parse_c(source), 2, limits=limits)
     if raced.verdict == "error":
-        assert any(each in str(raced.reason) for each in REFUSED) and "atomic" in source, f"{raced.reason}\n{source}"
+        assert fragment.torn and any(each in str(raced.reason) for each in REFUSED), f"{raced.reason}\n{source}"
         found["refused"] += 1
         return
     assert raced.verdict == ("race" if fragment.races[-1] else "no race"), f"{raced.verdict}\n{source}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.facts import Facts, ObjectFacts
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import scalar_at, scalar_types
 from pgasrob.frontends.c.types import FLOAT, CType, Floating, Integer
@@ -31,6 +31,13 @@ def kinds(facts: Facts, id: ObjectId, offset: int | None) -> set[type[Integer] |
     if not found and any(object.initial.byte(each) for each in places):
         found.add(Integer)
     return found | {Floating} if offset in object.floats else found
+
+
+def has_float(object: ObjectFacts, offset: int) -> bool:
+    """Whether a `float` begins at ``offset`` of an object, by its declaration or by an access."""
+    return FLOAT in object.accesses.types(offset) or (
+        object.type is not None and scalar_at(object.type, offset) == FLOAT
+    )
 
 
 def _numbers(facts: Facts, id: ObjectId, offset: int | None) -> set[Integer | Floating]:

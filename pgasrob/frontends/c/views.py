@@ -12,6 +12,7 @@ from pgasrob.frontends.c.contents import Contents, from_bytes, to_bytes
 from pgasrob.frontends.c.issuing import MOST_KNOWN, Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import UNKNOWN, range_of
+from pgasrob.frontends.c.number_kinds import has_float
 from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.pieces import LARGEST_NUMBER, NUMBERS
 from pgasrob.frontends.c.pointers import Pointers
@@ -68,7 +69,7 @@ class Views:
         begin = facts.covered[address.offset]
         if (begin, facts.shared[begin]) == (address.offset, size):
             return ()
-        if any(Floating(32) in facts.accesses.types(each) for each in range(begin, begin + facts.shared[begin])):
+        if any(has_float(facts, each) for each in range(begin, begin + facts.shared[begin])):
             self.facts.split(id)
             return self.of(address, size)
         self.position.rests_on(Kind.PARTS, facts.name)
