@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial, reduce
 from itertools import product
+from operator import or_
 from typing import NamedTuple
 
 from pgasrob.program import core
@@ -25,7 +26,7 @@ from pgasrob.program.expressions import (
     folded,
     registers_of,
 )
-from pgasrob.program.graphs import reached
+from pgasrob.program.graphs import following, reached
 from pgasrob.program.open_conditions import Facts, as_conditions, atoms, choices, truth
 from pgasrob.program.raised_flags import Flag, Flags, addresses
 from pgasrob.program.reached_values import ReachedValues, Situation, cell_of
@@ -62,6 +63,14 @@ class _Goal(NamedTuple):
     given: frozenset[Seen]
 
 
+class _Reading(NamedTuple):
+    """The control states from which commands read: by the addresses that these may be at, None for any, and all; as
+    bits."""
+
+    at: dict[int | None, int]
+    all: int
+
+
 _Way = tuple[_Configuration, tuple[Cell, int] | None]
 """Where a command leads, with the flag that it reads, if any, and what that gives."""
 
@@ -76,7 +85,6 @@ class Gathering:
         self._rank = rank
         self._left = 0
         self._tested: dict[tuple[int, int], bool] = {}
-        self._read_behind: dict[int, set[Expr]] = {}
         # Of the read at hand:
         self._flags: Mapping[Cell, Flag] = {}
         self._phase: int | None = None
@@ -115,14 +123,26 @@ class Gathering:
 
     def _is_read_again(self, state: int, address: Expr) -> bool:
         """Whether a rank may come from ``state`` to another read of the cell: else no read gathers."""
-        if state not in self._read_behind:
-            passed = reached([state], self._followed)
-            forms = [edge.form for at in passed for edge in self._walks.out[at]]
-            reads = [each for each in forms if isinstance(each, core.Immediate) and each.update is None]
-            self._read_behind[state] = {each.access.cell.address for each in reads}
-        found = addresses(address)
-        again = map(addresses, self._read_behind[state])
-        return any(found is None or each is None or not each.isdisjoint(found) for each in again)
+        found, behind = addresses(address), self._behind[state]
+        if found is None:
+            return bool(behind & self._reading.all)
+        return any(behind & self._reading.at.get(each, 0) for each in (None, *found))
+
+    @cached_property
+    def _behind(self) -> list[int]:
+        """For each control state those that come after it without anything that is not followed, as bits."""
+        return following([self._followed(state) for state in range(len(self._walks.out))])
+
+    @cached_property
+    def _reading(self) -> _Reading:
+        at = dict[int | None, int]()
+        for state, leaving in enumerate(self._walks.out):
+            for edge in leaving:
+                if isinstance(edge.form, core.Immediate) and edge.form.update is None:
+                    found = addresses(edge.form.access.cell.address)
+                    for each in (None,) if found is None else found:
+                        at[each] = at.get(each, 0) | 1 << state
+        return _Reading(at, reduce(or_, at.values(), 0))
 
     def _followed(self, state: int) -> list[int]:
         return [edge.target for edge in self._walks.out[state] if self._is_followed(edge.form)]

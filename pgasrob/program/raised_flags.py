@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 5
 """Values that a cell may hold: a flag has few."""
+MOST_LOOKS = 200_000
+"""Control states that are looked at for what copied cells hold; beyond, it may be anything."""
 MOST_ADDRESSES = 64
 """Addresses that an expression may give."""
 
@@ -58,6 +60,7 @@ class Flags:
         self._program, self._automata = program, automata
         self.nodes, self._size = len(automata), program.cells
         self._order = LaterWrites(automata, frozenset(queue.id for queue in program.queues if queue.unordered))
+        self._looks = MOST_LOOKS
         self._known: dict[tuple[int, int | None], Mapping[Cell, Flag]] = {}
         self._flags: dict[tuple[Cell, int, int | None], Flag | None] = {}
 
@@ -247,6 +250,9 @@ class Flags:
                 return None
             stored.setdefault(write.place, []).append(write.value)
         out = self._automata[rank].out
+        self._looks -= len(out)
+        if self._looks < 0:
+            return None
         held: list[set[int | None]] = [set() for _ in out]
         held[0].add(self.initial(cell))
         changed = [0]
