@@ -373,7 +373,8 @@ class Memory:
         written = {offset - shift: size for offset, size in self.pointers.pieces(to, bytes).items()}
         known = {offset: (size, value, floating) for offset, size, value, floating in
                  source.inside(of.offset, of.offset + bytes)}  # fmt: skip
-        if is_uneven({**{offset: held[0] for offset, held in known.items()}, **read}, written):
+        scalars = {offset: held[0] for offset, held in known.items()}
+        if any(scalars.get(each, size) != size for each, size in read.items()) or is_uneven(scalars | read, written):
             return self._copy_bytes(to, of, bytes)
         values: list[tuple[int, Value, CType]] = []
         for offset in sorted({*read, *written, *known}):

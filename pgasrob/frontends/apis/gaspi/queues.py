@@ -9,6 +9,7 @@ those in whose reduction, with the set of cells of its contribution.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
@@ -97,8 +98,23 @@ def size_of(number: int) -> str:
     return f"gaspi.size.{number}"
 
 
-def place(call: Call, number: int, offset: int, rank: Expr | None = None) -> Address:
-    return call.moved(segment(call, number, rank), offset)
+def place(call: Call, number: int, offset: int) -> Address:
+    return call.moved(segment(call, number), offset)
+
+
+def remote_place(call: Call, number: int, offset: int, bytes: int, rank: Expr) -> Address:
+    """Where ``bytes`` bytes in segment ``number`` of ``rank`` begin, which may be larger or smaller than this one's."""
+    start = call.moved(segment(call, number, rank), offset)
+    if not isinstance(rank, Const) or call.symbolic or not 0 <= rank.value < call.nodes:
+        return start
+    size = call.published(rank.value, size_of(number))
+    if isinstance(size, int) and offset + bytes > size:
+        call.fail(
+            f"{call.name} accesses bytes {offset} to {offset + bytes - 1} of segment {number} of rank {rank.value}, "
+            f"which has {size} bytes there",
+            "offsets count from the beginning of the segment of that rank",
+        )
+    return replace(start, owner=rank.value)
 
 
 def slot(call: Call, number: int, notification: int) -> Expr:

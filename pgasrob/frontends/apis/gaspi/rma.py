@@ -11,7 +11,7 @@ from pgasrob.frontends.apis.call_arguments import integers
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
-from pgasrob.frontends.apis.gaspi.queues import NOTIFICATIONS, place, posted, queue, segment, slot, timed
+from pgasrob.frontends.apis.gaspi.queues import NOTIFICATIONS, place, posted, queue, remote_place, segment, slot, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.transfers import Transfer, is_plain
 from pgasrob.frontends.c.layout import shown
@@ -73,7 +73,7 @@ def transfers(steps: Steps, kind: Kind, pieces: list[Piece], rank: Expr, where: 
     """One operation for each cell; none of them is ordered."""
     for piece in pieces:
         local = place(steps.call, piece.local_segment, piece.local_offset)
-        remote = place(steps.call, piece.remote_segment, piece.remote_offset, rank)
+        remote = remote_place(steps.call, piece.remote_segment, piece.remote_offset, piece.size, rank)
         Transfer(local, rank, remote, piece.size).issue(steps, kind, where)
 
 
@@ -233,7 +233,7 @@ def _atomic_cell(call: Call, *, compared: bool = False) -> tuple[Expr, Expr]:
     offset, rank = call.known(1), call.expression(2)
     if offset % 8:
         call.fail(f"offset {offset} is not a multiple of 8", "GASPI's atomics need 8-byte values at 8-byte offsets")
-    address = place(call, call.known(0), offset, rank)
+    address = remote_place(call, call.known(0), offset, 8, rank)
     return rank, call.number(address, ULONG, compared=compared)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
@@ -24,7 +24,7 @@ from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import FLOAT, CType, Floating
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
 from pgasrob.program.commands import Assign, Fetch, Read, UpdateFrom, Write
-from pgasrob.program.expressions import Binary, Const, Expr
+from pgasrob.program.expressions import Binary, Const, Expr, constant
 
 
 class Element(NamedTuple):
@@ -71,6 +71,9 @@ class Operation:
         base = self._base(self.part, first, end) if found else None
         if base is None:
             return None if found else []
+        owner = constant(self.rank)
+        if owner is not None:  # which may have allocated more of it than this rank
+            base = replace(base, owner=owner)
         return [Element(self.call.moved(base, place), place, kind) for place, kind in found]
 
     def _base(self, part: Part, first: int, end: int) -> Address | None:

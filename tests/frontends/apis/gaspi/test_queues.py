@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pgasrob
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 
@@ -84,3 +85,21 @@ def test_extensions(before: str, claim: str) -> None:
 def test_ranks_of_a_node() -> None:
     body = "gaspi_proc_local_rank(&local); gaspi_proc_local_num(&n); assert(local == me && n == 2);"
     assert checked(body, "all").assertions is None
+
+
+LARGER = """#include <GASPI.h>
+int main(void) {
+  gaspi_rank_t me; gaspi_proc_init(GASPI_BLOCK); gaspi_proc_rank(&me);
+  gaspi_segment_create(0, me == LARGE ? 64 : 8, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+  if (me == 1) { gaspi_write(0, 0, 0, 0, 32, 4, 0, GASPI_BLOCK); gaspi_wait(0, GASPI_BLOCK); }
+  gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+  gaspi_proc_term(GASPI_BLOCK); return 0;
+}
+"""
+
+
+def test_segments_are_as_large_as_their_ranks_have_made_them() -> None:
+    parse_c(LARGER.replace("LARGE", "0")).instantiate(2)
+    with pytest.raises(SourceError, match="bytes 32 to 35 of segment 0 of rank 0, which has 8 bytes"):
+        parse_c(LARGER.replace("LARGE", "1")).instantiate(2)
+    assert pgasrob.check(parse_c(LARGER.replace("LARGE", "0")), 2).verdict != "error"

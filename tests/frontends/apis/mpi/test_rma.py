@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+import pgasrob
 from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.lower import parse_c
 from tests.frontends.apis.mpi.calls import lowered
 
 CALLS = {
@@ -37,3 +39,27 @@ def test_call(call: str, expected: str) -> None:
 def test_error(call: str, expected: str) -> None:
     with pytest.raises(SourceError, match=expected):
         lowered(call)
+
+
+OF_ONE_RANK = """#include <mpi.h>
+#include <assert.h>
+int main(int argc, char **argv) {
+  int me, *p, one = 1, old;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Win w;
+  MPI_Win_allocate(me == 0 ? 8 : 0, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w);
+  if (me == 0) p[0] = p[1] = 0;
+  MPI_Win_fence(0, w);
+  if (me == 1) MPI_Fetch_and_op(&one, &old, MPI_INT, 0, 0, MPI_SUM, w);
+  if (me == 1) MPI_Put(&one, 1, MPI_INT, 0, 1, 1, MPI_INT, w);
+  MPI_Win_fence(0, w);
+  if (me == 0) assert(p[0] == 1 && p[1] == 1);
+  MPI_Win_free(&w); MPI_Finalize();
+}
+"""
+
+
+def test_the_target_alone_has_memory() -> None:
+    """How large a window is is what its own rank has said."""
+    verdict = pgasrob.check(parse_c(OF_ONE_RANK), 2)
+    assert verdict.verdict == "robust" and verdict.assertions == "hold"
