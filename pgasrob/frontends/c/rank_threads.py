@@ -37,7 +37,7 @@ from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.registers import Registers, registers_in
 from pgasrob.frontends.c.snapshots import Items, Place, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, INSIDE, MET, OUTER, TEAM, Change, Forks
+from pgasrob.frontends.c.thread_facts import ALIVE, BEGIN, END, INSIDE, MET, OUTER, TEAM, Change, Forks, Part
 from pgasrob.frontends.c.thread_memory import KEPT, Kept, cell_of_threads
 from pgasrob.frontends.c.values import UNDEFINED, Handle, Known, Undefined, Unknown, Value, of_registers
 from pgasrob.program.assumptions import Kind
@@ -155,6 +155,7 @@ class Threads:
         if not self.facts.threads.any:
             self.facts.threads.any = True
             self.facts.changed()
+        self._have_one_value(threads)
         forks, rank = self.forks, self.position.rank.number
         number = forks.numbers.setdefault((state.key(self._items), tuple(threads)), len(forks.numbers) + 1)
         state.notes[TEAM] = size, number
@@ -168,6 +169,16 @@ class Threads:
             made.append(Store(self.cell("thread", thread), Const(number)))
             last[thread] = number
         return number, made, {LAST: tuple(sorted(last.items()))}
+
+    def _have_one_value(self, threads: Sequence[int]) -> None:
+        """What is unknown of memory that ``threads`` look at is one value for all: it lies in cells, which say it."""
+        for id, contents in self.position.state.memory.items():
+            for offset in contents.unknown:
+                held = contents.get(offset)
+                size = 0 if held is None else held[0]
+                if self.facts.threads.touching(id, Part(offset, size)).intersection(threads):
+                    self.facts.share(id, offset, size)
+                    self.facts.unsettle(id, offset)
 
     def snapshot(self) -> State:
         """The state of this thread, as another one may begin with it: without what is in registers of this one."""

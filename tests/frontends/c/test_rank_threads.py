@@ -290,3 +290,14 @@ def test_who_is_asked_and_how() -> None:
         "await(mem[arrived_3_2] == 0);",
     ]  # fmt: skip
     assert "wait(0);" in found[0, 2] and not [line for line in found[1, 1] if "await_add(1, mem[box" in line]
+
+
+def test_an_unknown_value_is_one_for_all_threads() -> None:
+    """The first thread waits just where the other one puts."""
+    body = """int n = rand() % 2; pthread_t t; pthread_create(&t, 0, f, &n);
+if (n) shmem_long_wait_until(&x, SHMEM_CMP_EQ, 1);
+pthread_join(t, 0);"""
+    outside = "static void *f(void *p) { if (*(int *)p) shmem_long_p(&x, 1, shmem_my_pe()); return 0; }"
+    text = "#include <stdlib.h>\n" + PROGRAM.format(body=body, outside=outside)
+    assert not check(parse_c(text), 1).deadlock
+    assert check(parse_c(text.replace("if (n) shmem", "shmem")), 1).deadlock
