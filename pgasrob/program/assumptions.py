@@ -117,6 +117,8 @@ class Kind(Enum):
     WORK_ARRAYS = ("work-arrays", "construct", False,
         "the arrays pSync and pWrk of {names} are set and used as they must be")
     NOT_CALLED = "not-called", "construct", True, "functions given to {names} are never called"
+    TASKS_AT_ONCE = ("tasks-at-once", "construct", False,
+        "a thread takes every task that is created, however many others do not go on")
     GUIDED_CHUNKS = ("guided-chunks", "construct", False,
         "`schedule(guided)` gives a thread the iterations that are left divided by the number of threads, rounded up")
     FIXED_ANSWERS = ("fixed-answers", "construct", True,

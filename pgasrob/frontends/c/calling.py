@@ -338,9 +338,10 @@ class Calling:
                 "a recursion must end by what is known on each rank; make it a loop",
             )
         self.position.rests_on_regions(function)
-        if task := next((each for each in function.regions if "task" in each.name and self.position.others), None):
-            hint = "give the parts to `sections`, or to threads by their numbers"
-            raise Problem("PG104", "a task where threads communicate is not supported", hint, task.span)
+        tasks = (each for each in function.regions if "task" in each.name and each.own is None)
+        if self.position.others and (task := next(tasks, None)):
+            hint = "write the task into the region of the team"
+            raise Problem("PG104", "a task of a function that threads which communicate call", hint, task.span)
         depth = sum(frame.function is function for frame in self.position.state.frames)
         frame = Frame(function, self.program.live_slots(function), depth, target, result)
         frame.thread = self.position.thread

@@ -136,6 +136,8 @@ class Position:
             return frozenset()
         teams = cast("tuple[tuple[int, int], ...]", self.state.notes.get(OUTER, ()))
         size, _ = teams[0] if teams else self.team
+        if size > 1 and self.facts.threads.tasks:
+            size = MOST_THREADS + 1  # any thread of the team may have made some
         alive = cast("tuple[tuple[int, int, object], ...]", self.state.notes.get(ALIVE, ()))
         return frozenset((*range(1, size), *(thread for thread, _, _ in alive)))
 

@@ -196,6 +196,11 @@ class Threads:
             state.notes.pop(key, None)
         return state
 
+    def after_task(self, thread: int, fork: int, base: frozenset[tuple[str, Hashable]]) -> dict[str, Hashable]:
+        """What this thread remembers after a task has ended that it has made."""
+        found = self.after_end_of(thread, fork, base)
+        return {key: value for key, value in found.items() if key not in (BASE, LATER)}
+
     def ended(self, threads: Sequence[int]) -> list[Command]:
         """Wait until the ``threads`` have come to their ends."""
         return [Await(self.cell("thread", each), "==", Const(0)) for each in threads]
@@ -215,7 +220,7 @@ class Threads:
         for thread in sorted({thread for of, thread in known if of == rank}):
             before = last.get(thread, BEGIN)
             self.facts.threads.way(rank, thread, before, END)
-            if len(known[rank, thread].get(before, ())) > 1:
+            if len(self._after(known[rank, thread], thread, before)) > 1:
                 made.append(Store(self.cell("thread", thread), Const(END)))
         return made
 
@@ -309,9 +314,9 @@ class Threads:
             return [Do(Guess(Const(1), waited=waited), self.position.span)]
         made = [each for thread in standing for each in self._asks_in_team(thread, command)]
         idle = sorted(asked - set(standing))
-        last, forks = dict(cast("tuple[tuple[int, int], ...]", self.notes[LAST] if idle else ())), self.forks
+        last, forks = dict(cast("tuple[tuple[int, int], ...]", self.notes.get(LAST, ()))), self.forks
         for thread in idle:
-            before, mail = last[thread], self.cell("thread", thread)
+            before, mail = last.get(thread, BEGIN), self.cell("thread", thread)
             number = forks.numbers.setdefault(("wait", before, command), len(forks.numbers) + 1)
             forks.requests[number], forks.spans[number] = (before, command), self.position.span
             self.facts.threads.way(self.position.rank.number, thread, before, number)
@@ -327,6 +332,8 @@ class Threads:
         if OUTER in self.notes or ALIVE in self.notes or (size == 1 and self.number):
             return None if issued & self.position.others else []
         team = {*range(size)} - {self.number} if size > 1 else set[int]()
+        if self.position.others and issued & self.facts.threads.tasks:
+            return None
         if self.number and asked - team:
             return None
         within = self.notes.get(INSIDE)
@@ -337,14 +344,19 @@ class Threads:
                 return None
         return sorted(asked & team)
 
-    def left_by(self, threads: Sequence[int], fork: int, base: Hashable, what: str = "pending") -> Hashable:
+    def left_by(
+        self, threads: Sequence[int], fork: int, base: Hashable, what: str = "pending", *, tasks: bool = False
+    ) -> Hashable:
         """What these ``threads`` may have left pending at the end of a fork, or where they have met, with what earlier
-        ones have."""
+        ones have, and perhaps ``tasks``."""
         found = cast("frozenset[tuple[int, Expr]]", self.notes.get(LEFT) or frozenset())
         for thread in threads:
             key = self.position.rank.number, fork, (what, thread), base
             for change in self.facts.threads.changes.get(key, ()):
                 found |= {(thread, cast(Expr, queue)) for _, queue in change}
+        if tasks:
+            known = self.facts.threads
+            found |= {(thread, queue) for queue, issued in known.issued.items() for thread in issued & known.tasks}
         return found or None
 
     def issues(self, queue: Expr) -> None:
@@ -542,7 +554,7 @@ class Threads:
         node = self.writer.fresh()
         self._waiting[before] = node.label
         ways = self.facts.threads.new_ways.get((self.position.rank.number, self.number), {})
-        found = ways.get(before, set())
+        found = self._after(ways, self.number, before)
         after, mail = sorted(found - {END}), self.cell("thread", self.number)
         if not after:
             return node.label
@@ -561,6 +573,12 @@ class Threads:
             node.goes_to = (label, labels[-1] if rest is None else rest.label)
             node = rest or node
         return first
+
+    def _after(self, ways: Mapping[int, set[int]], thread: int, before: int) -> set[int]:
+        """What may follow fork ``before`` of a ``thread``: anything, of one for tasks, which several threads create."""
+        if thread in self.facts.threads.tasks:
+            return set[int]().union(*ways.values())
+        return ways.get(before, set())
 
     def _begin_at(self, number: int) -> str:
         """The label of where this thread begins what fork ``number`` is for."""

@@ -68,6 +68,8 @@ class ThreadFacts:
     """By condition variables, the threads that wait for them at times."""
     has_results: bool = False
     """Whether the result of a thread is asked for."""
+    tasks: set[int] = field(default_factory=set)
+    """The threads that execute a task each."""
     lent: dict[ObjectId, dict[tuple[Lent, int], None]] = field(default_factory=lambda: defaultdict(dict))
     """Buffers that threads lend to calls while others run, with the threads."""
     watched: dict[Hashable, int] = field(default_factory=dict)

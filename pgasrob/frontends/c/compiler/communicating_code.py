@@ -44,7 +44,12 @@ def is_team(context: Context, node: Node) -> bool:
     """Whether a `parallel` stands before ``node`` in which a rank communicates."""
     pragmas = context.token(node).parts
     parallel = any(each.parts and each.parts[0].text == "parallel" for each in pragmas)
-    return parallel and not context.communicating.isdisjoint(_called(context, node))
+    return parallel and communicates(context, node)
+
+
+def communicates(context: Context, node: Node) -> bool:
+    """Whether ``node`` calls a function that communicates."""
+    return not context.communicating.isdisjoint(_called(context, node))
 
 
 def shared_names(context: Context, function: Node) -> set[str]:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pgasrob.frontends.c.code import Branch, Call, Copy, Region
 from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop, canonical
-from pgasrob.frontends.c.compiler.communicating_code import is_team
+from pgasrob.frontends.c.compiler.communicating_code import communicates, is_team
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.expression_code import Expressions
 from pgasrob.frontends.c.compiler.local_declarations import Declarations
@@ -108,7 +108,7 @@ class Regions:
         if first.takes_statement:
             self._construct(first, rest, node)
         else:
-            if first.name == "barrier" and self.in_team:
+            if first.name in ("barrier", "taskwait") and self.in_team:
                 self.of_team.barrier(first)
             if first.name == "threadprivate":
                 self.context.threadprivate.update(each.text for each in first.list)
@@ -122,13 +122,14 @@ class Regions:
     def closes(self, node: Node) -> None:
         """Compile the directives that stand at the end of the block ``node``."""
         for each in map(read, self.context.tokens[node.last].parts if self.in_team else ()):
-            if each.name == "barrier":
+            if each.name in ("barrier", "taskwait"):
                 self._check_nesting(each)
                 self.of_team.barrier(each)
 
     def _construct(self, directive: Directive, rest: Sequence[Directive], node: Node) -> None:
         forks = "parallel" in directive.leaves
-        if self.in_team and (is_team(self.context, node) if forks else self.teams or not directive.leaves & TASKS):
+        of_threads = self.teams or not directive.leaves & TASKS or communicates(self.context, node)
+        if self.in_team and (is_team(self.context, node) if forks else of_threads):
             self.of_team.construct(directive, rest, node)
             return
         loop = self._checked(directive, rest, node)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from pgasrob.frontends.c.code import Branch, Call, Region, Set, Slot
 from pgasrob.frontends.c.compiler.canonical_loops import CanonicalLoop
 from pgasrob.frontends.c.compiler.operands import MemoryPlace, Operand, constant
-from pgasrob.frontends.c.compiler.scopes import SlotVariable
+from pgasrob.frontends.c.compiler.scopes import LocalVariable, SlotVariable
 from pgasrob.frontends.c.openmp import TASKS, Directive
 from pgasrob.frontends.c.syntax_tree import Node, expression
 from pgasrob.frontends.c.tokens import Token, error
-from pgasrob.frontends.c.types import INT, LONG, VOID, CType, Integer, Pointer
+from pgasrob.frontends.c.types import INT, LONG, VOID, Array, CType, Integer, Pointer, Struct
 from pgasrob.frontends.c.values import Known
 
 if TYPE_CHECKING:
@@ -84,8 +84,11 @@ class Teams:
             self._parallel(directive, rest, node)
             self.open -= 1
             return
+        if directive.name == "task":
+            self._task(directive, rest, node)
+            return
         if directive.leaves & TASKS:
-            raise self._refused(directive, "a task", "give the parts to `sections`, or to threads by their numbers")
+            raise self._refused(directive, f"`{directive.name}`", "make each task by `task`, and wait by `taskwait`")
         if directive.leaves & {"ordered"}:
             raise self._refused(directive, "`ordered`", TEAM_CLAUSES["ordered"])
         if "atomic" in directive.leaves:
@@ -102,8 +105,58 @@ class Teams:
             self.barrier(directive)
 
     def barrier(self, directive: Directive) -> None:
+        """A barrier, or a `taskwait`."""
         with self.regions._at(directive.pragma.span):
-            self._call("barrier")
+            self._call("barrier" if directive.name != "taskwait" else "taskwait")
+
+    def _task(self, directive: Directive, rest: Sequence[Directive], node: Node) -> None:
+        """A thread of its own executes the task, with values of when it is created."""
+        self.regions._checked(directive, rest, node)
+        given, scope = self._given_to_task(directive, node), self.emitter.scope
+        start, before = len(self.emitter.code), {*self.emitter.objects, *self.emitter.sized}
+        with self.regions._at(directive.pragma.span):
+            places = [self.regions._place(self.regions._identifier(token), scope) for token in given]
+            values = [self.emitter.slot_of(self.regions.operations.load(each, node)) for each in places]
+            condition = next((each.given for each in directive.all("if")), ())
+            wanted = self._truth(condition) if condition else self._constant(1)
+            mine = self._call("task", (wanted, *values), INT, directive.shown)
+        with self._only_if(mine):
+            with self.emitter.block(node) as around, self.regions._inside(directive, None):
+                with self.regions._at(directive.pragma.span):
+                    for token in directive.variables("private").values():
+                        self.regions._declare(token, around)
+                    for token, value in zip(given, values, strict=True):
+                        identifier = self.regions._declare(token, around)
+                        type = self.regions._type_of(token, around)
+                        place = self.regions.expressions.places.of(identifier)
+                        self.regions.operations.assign(place, Operand(type, value), identifier)
+                self._inner(rest, node)
+            own = frozenset({*self.emitter.objects, *self.emitter.sized} - before)
+            with self.regions._at(directive.pragma.span):
+                self._call("task_end")
+        self.emitter.regions.append(
+            Region(start, len(self.emitter.code), directive.name, directive.pragma.span, False, True, (), own)
+        )
+
+    def _given_to_task(self, directive: Directive, node: Node) -> list[Token]:
+        """The variables that a task gets copies of: those of a clause, and those that the threads of a team have each
+        for itself (OpenMP 5.2, 5.1.1)."""
+        found = directive.variables("firstprivate")
+        listed = directive.variables("private", "shared", "firstprivate")
+        for token in self._tokens(node):
+            symbol = self.emitter.scope.find(token.text) if token.kind == "name" else None
+            known = isinstance(symbol, SlotVariable | LocalVariable) and token.text not in listed
+            if known and not self.regions._is_shared(token.text):
+                found.setdefault(token.text, token)
+        for name, token in directive.variables("shared").items():
+            if not self.regions._is_shared(name):
+                raise error("PG104", f"`{name}`, which a thread of the team has for itself, cannot be shared", token,
+                            "declare it outside of the region of the team")  # fmt: skip
+        for name, token in found.items():
+            if isinstance(self.regions._type_of(token, self.emitter.scope), Array | Struct):
+                raise error("PG104", f"`{name}` is copied for a task, which is not supported where threads communicate",
+                            token, "declare it in the task, or outside of the region of the team")  # fmt: skip
+        return [*found.values()]
 
     def _shared(
         self, directive: Directive, loop: CanonicalLoop | None, rest: Sequence[Directive], node: Node, around: Scope
@@ -143,6 +196,8 @@ class Teams:
                 self._inner(rest, node)
                 if "single" in leaves:
                     with self.regions._at(directive.pragma.span):
+                        if not directive.has("nowait"):
+                            self._call("taskwait")  # what its tasks change is a change of the block for all
                         self._call("single_done", text=place)
             if "single" in leaves:
                 with self.regions._at(directive.pragma.span):

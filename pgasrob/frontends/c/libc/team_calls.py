@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import cast
 
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c import code
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of
+from pgasrob.frontends.c.libc.thread_calls import Alive
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.rank_threads import (
     ASKED,
@@ -22,10 +24,10 @@ from pgasrob.frontends.c.rank_threads import (
     changed,
     notes_of_apis,
 )
-from pgasrob.frontends.c.thread_facts import INSIDE, MET, MOST_THREADS, OUTER, TEAM, Change
-from pgasrob.frontends.c.values import Known, Unknown
+from pgasrob.frontends.c.thread_facts import ALIVE, INSIDE, MET, MOST_THREADS, OUTER, TEAM, Change
+from pgasrob.frontends.c.values import UNDEFINED, Known, Unknown
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Await, AwaitAdd, CompareSwap, FetchAdd, Store
+from pgasrob.program.commands import Await, AwaitAdd, Command, CompareSwap, FetchAdd, Store
 from pgasrob.program.expressions import Binary, Const
 from pgasrob.program.statements import Statement
 
@@ -79,11 +81,12 @@ def join(call: Call) -> Outcome:
         return Outcome(state={TEAM: outer[-1], OUTER: outer[:-1] or None})
     if size == 1:
         return Outcome()
+    tasks, _ = _tasks_ended(call)
     if threads.number:
-        return Outcome(ends=True)
-    left = threads.left_by(range(1, size), threads.team[1], call.state.get(BASE))
+        return Outcome(call.do(*tasks), ends=True)
+    left = threads.left_by(range(1, size), threads.team[1], call.state.get(BASE), tasks=True)
     notes: dict[str, Hashable] = {**threads.meet("end", range(size)), BASE: None, MET: None, TEAM: None, LEFT: left}
-    return Outcome(call.do(*threads.serves(), *threads.ended(range(1, size))), state=notes)
+    return Outcome(call.do(*tasks, *threads.serves(), *threads.ended(range(1, size))), state=notes)
 
 
 @calls("void __omp_barrier(void);")
@@ -93,13 +96,14 @@ def barrier(call: Call) -> Outcome:
     threads, size = threads_of(call), size_of_team(call)
     if size == 1:
         return Outcome()
+    tasks, _ = _tasks_ended(call)
     place, phase = machine_of(call).machine.position.state.place, f"C.phase.{size}"
     others = [each for each in range(size) if each != threads.number]
     threads.tell_pending(what := f"pending {place}")
     left = threads.left_by(others, threads.team[1], call.state.get(BASE), what)
     state = {**threads.meet(place, range(size)), MET: place, LEFT: left}
     if serving := threads.serves():
-        return Outcome(call.do(*serving), state=state)
+        return Outcome(call.do(*tasks, *serving), state=state)
     turn = 1 - cast(int, call.state.get(phase, 0))
     go = threads.cell("barrier", size)
     if threads.number:
@@ -107,7 +111,68 @@ def barrier(call: Call) -> Outcome:
     else:
         arrived = (threads.cell("arrived", size, each) for each in range(1, size))
         steps = [*(Await(each, "==", Const(turn)) for each in arrived), Store(go, Const(turn))]
-    return Outcome(call.do(*steps), state={**state, phase: turn})
+    return Outcome(call.do(*tasks, *steps), state={**state, phase: turn})
+
+
+@calls("int __omp_task(int deferred);")
+def task(call: Call) -> Outcome:
+    """Whether this thread executes the task. The other arguments are values that are given to it."""
+    threads, size = threads_of(call), size_of_team(call)
+    if size == 1 or not call.known(0):
+        return Outcome(result=Known(1))
+    call.rests_on(Kind.TASKS_AT_ONCE)
+    machine = machine_of(call).machine
+    alive = cast(Alive, call.state.get(ALIVE, ()))
+    thread = least_free({number for number, _, _ in alive}, size)
+    if thread > MOST_THREADS:
+        call.fail(f"more than {MOST_THREADS - size + 1} tasks at once", "verify a smaller case, with fewer tasks")
+    frame = machine.position.frame
+    inner = next(each for each in frame.function.regions if each.name == "task" and each.first <= frame.pc < each.last)
+    made = frame.function.code[frame.pc]
+    assert isinstance(made, code.Call) and made.target is not None and inner.own is not None
+    state = threads.snapshot()
+    lost = (UNDEFINED == state.frames[-1].slots[slot] != frame.slots[slot] for slot in made.arguments)
+    if any(lost):
+        raise Problem("PG140", "what a task is given is not known here", "store it in a shared variable", call.span)
+    state.frames[-1].slots[made.target] = Known(1)
+    state.frames[-1].pc += 1
+    base = frozenset(notes_of_apis(state.notes).items())
+    state.notes[BASE] = base
+    if thread not in machine.facts.threads.tasks:
+        machine.facts.threads.tasks.add(thread)
+        machine.facts.changed()
+    number, steps, _ = threads.fork(state, (thread,), 1, inner.own)
+    now = tuple(sorted((*alive, (thread, number, base)), key=lambda each: each[0]))
+    return Outcome(call.do(*steps), Known(0), state={ALIVE: now})
+
+
+@calls("void __omp_task_end(void);")
+def end_of_task(call: Call) -> Outcome:
+    threads = threads_of(call)
+    return Outcome(ends=threads.number in machine_of(call).machine.facts.threads.tasks and threads.team[0] == 1)
+
+
+@calls("void __omp_taskwait(void);")
+def wait_for_tasks(call: Call) -> Outcome:
+    steps, state = _tasks_ended(call)
+    return Outcome(call.do(*steps), state=state)
+
+
+def _tasks_ended(call: Call) -> tuple[list[Command], dict[str, Hashable]]:
+    """Wait for the tasks that this thread has made."""
+    threads, alive = threads_of(call), cast(Alive, call.state.get(ALIVE, ()))
+    if threads.team[0] == 1 or not alive:
+        return [], {}
+    state: dict[str, Hashable] = {ALIVE: None}
+    notes = machine_of(call).machine.position.state.notes
+    for thread, number, base in alive:
+        found = threads.after_task(thread, number, base)
+        state.update(found)
+        notes.update(found)
+        for key in [key for key, value in found.items() if value is None]:
+            notes.pop(key, None)
+    notes.pop(ALIVE)
+    return threads.ended([thread for thread, _, _ in alive]), state
 
 
 @calls("void __omp_lock(void); void __omp_unlock(void);")

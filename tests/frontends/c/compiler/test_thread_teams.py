@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from pgasrob import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.assumptions import Kind
@@ -158,6 +159,66 @@ def test_a_region_in_a_team_is_one_thread_where_its_threads_would_race() -> None
     assert [each for process in program.processes for each in statements_in(process.body) if is_illegal(each)]
 
 
+TASKS = """#pragma omp parallel num_threads(2)
+{ long v = 1;
+#pragma omp single
+{
+#pragma omp task
+{ v += 4; shmem_long_p(&z[0], v, 1 - me); }
+v = 2;
+#pragma omp task IF
+{ long w = x; shmem_long_p(&z[1], v, 1 - me); z[10] = w; }
+WAIT
+v = 9; z[9] = v;
+} }"""
+
+
+def test_tasks_are_threads_that_are_waited_for() -> None:
+    """Each has values of when it was created; a thread of the team waits for them at a taskwait or a barrier."""
+    found = lowered(TASKS.replace("WAIT", "").replace("IF", ""))
+    assert [thread for rank, thread in found if not rank] == [0, 1, 2, 3]
+    assert [line for line in found[0, 2] if "update(set, 5, 1, z[0]" in line]
+    assert [line for line in found[0, 3] if "update(set, 2, 1, z[1]" in line]
+    for text, first in (("", "mem[z[9]] <- 9;"), ("\n#pragma omp taskwait\n", "await(mem[thread_2] == 0);")):
+        lines = lowered(TASKS.replace("WAIT", text).replace("IF", ""))[0, 1]
+        waits = [line for line in lines if line in ("await(mem[thread_2] == 0);", "mem[z[9]] <- 9;")]
+        assert waits[0] == first and len(waits) == 2
+
+
+def test_a_task_that_is_not_deferred() -> None:
+    found = lowered(TASKS.replace("WAIT", "").replace("IF", "if(n)"))
+    assert [thread for rank, thread in found if not rank] == [0, 1, 2]
+    assert [line for line in found[0, 0] if "update(set, 2, 1, z[1]" in line]
+    alone = lowered(TASKS.replace("WAIT", "").replace("IF", "").replace("num_threads(2)", "num_threads(1)"))
+    assert list(alone) == [(0, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(("between", "stuck"), [("", False), ("\n#pragma omp taskwait\n", True)])
+def test_tasks_run_beside_each_other(between: str, stuck: bool) -> None:
+    text = f"""#pragma omp parallel num_threads(2)
+{{
+#pragma omp master
+{{
+#pragma omp task
+shmem_long_wait_until(&x, SHMEM_CMP_EQ, 1);
+{between}
+#pragma omp task
+shmem_long_p(&x, 1, 0);
+}} }}"""
+    assert bool(check(parse_c(PROGRAM.format(body=text, outside="")), 1).deadlock) == stuck
+
+
+def test_tasks_of_two_regions_and_of_functions() -> None:
+    """A thread that has executed one executes another one, also where a function makes them."""
+    region = "#pragma omp parallel num_threads(2)\n{\n#pragma omp single\ng(me);\n}\n"
+    outside = "static void g(int me) {\n#pragma omp task\n{ shmem_long_p(&z[0], 1, 1 - me); shmem_quiet(); }\n}"
+    text = PROGRAM.format(body=region + region, outside=outside)
+    assert check(parse_c(text), 2).verdict == "robust"
+    found = lowered(region + region, outside)
+    assert [thread for rank, thread in found if not rank] == [0, 1, 2]
+    assert places(found[0, 2]) and not places(found[0, 0])
+
+
 def is_illegal(statement: Statement) -> bool:
     return isinstance(statement, Do) and isinstance(statement.command, Illegal)
 
@@ -218,7 +279,13 @@ def test_regions_that_do_not_communicate_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("#pragma omp parallel\n{\n#pragma omp task\nshmem_quiet();\n}", "a task in `#pragma omp task`"),
+        ("#pragma omp parallel\n{\n#pragma omp taskgroup\nshmem_quiet();\n}", "`taskgroup`"),
+        ("#pragma omp parallel\n{ long v[2];\n#pragma omp task\n{ v[0] = 1; shmem_quiet(); }\n}", "`v` is copied for"),
+        ("#pragma omp parallel\n{ long v = 1;\n#pragma omp task shared(v)\n{ v = 1; shmem_quiet(); }\n}",
+         "`v`, which a thread of the team has for itself"),
+        ("#pragma omp parallel\n{ long v = shmem_long_g(&x, me);\n#pragma omp task\nz[0] = v;\n}", "a task is given"),
+        ("#pragma omp parallel\n{\n#pragma omp master\n{\n" + 8 * "#pragma omp task\nshmem_quiet();\n" + "}\n}",
+         "more than 7 tasks at once"),
         ("#pragma omp parallel\n{\n#pragma omp for schedule(runtime)\nfor (int i = 0; i < 2; i++) shmem_quiet();\n}",
          "`schedule(runtime)`"),
         ("#pragma omp parallel\n{\n#pragma omp atomic\nx = 2 * x;\nshmem_quiet();\n}", "this form of `atomic`"),
