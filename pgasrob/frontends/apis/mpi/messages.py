@@ -142,7 +142,7 @@ def _received(call: Call, steps: Steps, first: int, source: int, comm: int, stat
     if source == PROC_NULL:
         store_status(steps, call.pointer(status), PROC_NULL, ANY_TAG, 0)
         return steps.outcome(SUCCESS)
-    way = _way(call, communicator(call, comm), source, tag, count * type.count)
+    way, count = _way(call, communicator(call, comm), source, tag, type, count)
     store_in_buffer(steps, first, count, type, flags.receive(steps, way, count * type.count))
     matching.receive_begins(steps, way)
     store_status(steps, call.pointer(status), source, tag, count * type.size(call))
@@ -158,8 +158,7 @@ def irecv(call: Call, steps: Steps) -> None:
     if source == PROC_NULL:
         steps.store(pointer(call, 6), Handle("request", ("send", pending(steps, "send"))), REQUEST)
         return
-    way = _way(call, communicator(call, 5), source, tag, count * type.count)
-    buffer = pointer(call, 0)
+    (way, received), buffer = _way(call, communicator(call, 5), source, tag, type, count), pointer(call, 0)
     if not isinstance(buffer.offset, int):
         call.fail("MPI_Irecv into an element that is not known here", "receive into a variable of its own")
     matching.begins_early(call, way)
@@ -167,7 +166,7 @@ def irecv(call: Call, steps: Steps) -> None:
     slot = flags.next_message(steps, way)
     pending(steps, "receive", way.key, slot)
     lend_buffer(steps, "receive", slot, elements(call, 0, count, type), way.key)
-    request = receive_request(way, slot, tag, source, buffer, type, count)
+    request = receive_request(way, slot, tag, source, buffer, type, received)
     steps.store(pointer(call, 6), request, REQUEST)
 
 
@@ -213,17 +212,21 @@ def check_rank(call: Call, group: Group, place: int) -> None:
         call.fail(f"{call.name} with rank {place} of {len(group.members)}", "ranks count from 0 in the communicator")
 
 
-def _way(call: Call, group: Group, source: int, tag: int, length: int) -> Group:
-    """The channel of a receive. All messages over it must have ``length`` elements."""
+def _way(call: Call, group: Group, source: int, tag: int, type: Datatype, count: int) -> tuple[Group, int]:
+    """The channel of a receive of at most ``count`` items of ``type``, and how many come. All messages over it have to
+    have one length, which may be less than there is room for."""
     check_rank(call, group, source)
     way = channel(group, group.members[source], call.rank, "tag", tag)
-    lengths = call.published(group.members[source], way.name("lengths"))
-    if isinstance(lengths, frozenset) and lengths - {length}:
+    lengths, room = call.published(group.members[source], way.name("lengths")), count * type.count
+    sent, *others = sorted(lengths) if isinstance(lengths, frozenset) else (room,)
+    if others or sent > room or (sent < room and sent % type.count):
+        most = max(lengths) if isinstance(lengths, frozenset) else sent
         call.fail(
-            f"{call.name} of {length} elements where {max(lengths - {length})} are sent with tag {tag}",
-            "receive as many elements as are sent, and give messages of other lengths another tag",
+            f"{call.name} of {room} elements where {most if most > room else sent} are sent with tag {tag}"
+            f"{', and other messages have other lengths' if others else ''}",
+            "make room for as many elements as are sent, and give messages of other lengths another tag",
         )
-    return way
+    return way, sent // type.count if sent < room else count
 
 
 @calls("Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)")

@@ -18,7 +18,8 @@ CALLS = {
 }
 
 ERRORS = {
-    "if (me == 1) MPI_Ssend(a, 1, MPI_INT, 0, 5, MPI_COMM_WORLD); else MPI_Recv(b, 2, MPI_INT, 1, 5, MPI_COMM_WORLD, &st);": "MPI_Recv of 2 elements where 1 are sent with tag 5",
+    "if (me == 1) MPI_Ssend(a, 3, MPI_INT, 0, 5, MPI_COMM_WORLD); else MPI_Recv(b, 2, MPI_INT, 1, 5, MPI_COMM_WORLD, &st);": "MPI_Recv of 2 elements where 3 are sent with tag 5",
+    "if (me == 1) { MPI_Ssend(a, 1, MPI_INT, 0, 5, MPI_COMM_WORLD); MPI_Ssend(a, 2, MPI_INT, 0, 5, MPI_COMM_WORLD); } else { MPI_Recv(b, 2, MPI_INT, 1, 5, MPI_COMM_WORLD, &st); MPI_Recv(b, 2, MPI_INT, 1, 5, MPI_COMM_WORLD, &st); }": "MPI_Recv of 2 elements where 1 are sent with tag 5, and other messages have other lengths",
 }
 
 
@@ -31,6 +32,30 @@ def test_call(call: str, expected: str) -> None:
 def test_error(call: str, expected: str) -> None:
     with pytest.raises(SourceError, match=expected):
         lowered(call)
+
+
+@pytest.mark.parametrize("receive", ["MPI_Recv(b, 3, MPI_INT, 1, 5, MPI_COMM_WORLD, &st);",
+                                     "MPI_Irecv(b, 3, MPI_INT, 1, 5, MPI_COMM_WORLD, &r); MPI_Wait(&r, &st);"])  # fmt: skip
+def test_a_message_may_be_shorter_than_the_buffer(receive: str) -> None:
+    """What is behind it stays as it is, and the status says how much has come."""
+    body = f"""{{ MPI_Status st; MPI_Request r; int k, a[2] = {{4, 5}}, b[3] = {{7, 8, 9}};
+    if (me == 1) MPI_Send(a, 2, MPI_INT, 0, 5, MPI_COMM_WORLD); else {{ {receive} MPI_Get_count(&st, MPI_INT, &k);
+    assert(k == COUNT && b[1] == 5 && b[2] == LAST); }} }}"""
+    right = body.replace("COUNT", "2").replace("LAST", "9")
+    assert checked(right, nodes=2) == ("robust", "hold")
+    for wrong in (right.replace("k == 2", "k == 3"), right.replace("b[2] == 9", "b[2] == 5")):
+        assert checked(wrong, nodes=2)[1] == "violated"
+
+
+def test_packed_data_may_have_room_behind_it() -> None:
+    body = """{ char p[40]; int at = 0, i = 0; double d = 0; if (me == 1) { i = 5; d = 2.5;
+    MPI_Pack(&i, 1, MPI_INT, p, 40, &at, MPI_COMM_WORLD); MPI_Pack(&d, 1, MPI_DOUBLE, p, 40, &at, MPI_COMM_WORLD);
+    MPI_Send(p, at, MPI_PACKED, 0, 5, MPI_COMM_WORLD); } else {
+    MPI_Recv(p, 40, MPI_PACKED, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Unpack(p, 40, &at, &i, 1, MPI_INT, MPI_COMM_WORLD); MPI_Unpack(p, 40, &at, &d, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+    assert(i == 5 && d == 2.5); } }"""
+    assert checked(body, nodes=2) == ("robust", "hold")
+    assert checked(body.replace("d == 2.5", "d == 2.25"), nodes=2)[1] == "violated"
 
 
 SENT = "MPI_Status st; int a[3] = {4, 5, 6}, b[3]; if (me == 1) MPI_Send(a, 3, MPI_INT, 0, 5, MPI_COMM_WORLD);"
