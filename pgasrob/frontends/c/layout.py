@@ -34,13 +34,21 @@ def align_of(type: CType) -> int:
             return size_of(type)
 
 
-def struct_of(tag: str, members: Sequence[tuple[str, CType]], union: bool = False, most: int = 0) -> Struct:
+def struct_of(
+    tag: str,
+    members: Sequence[tuple[str, CType]],
+    union: bool = False,
+    most: int = 0,
+    least: int = 0,
+    aligned: Sequence[int] = (),
+) -> Struct:
     """A struct with these members one behind the other, each aligned; or a union, with all at its beginning. ``most``:
-    the largest alignment of a member, if it is packed."""
-    offset, size, alignment = 0, 0, 1
+    the largest alignment of a member, if it is packed. ``least``: how far the struct is aligned at least, and
+    ``aligned``, if given, each member."""
+    offset, size, alignment = 0, 0, max(1, least)
     fields = []
-    for name, type in members:
-        need = min(align_of(type), most or align_of(type))
+    for (name, type), further in zip(members, aligned or (0,) * len(members), strict=True):
+        need = max(min(align_of(type), most or align_of(type)), further)
         offset = 0 if union else -(-offset // need) * need
         fields.append(Field(name, type, offset))
         offset += size_of(type)

@@ -31,8 +31,8 @@ _DROPPED = frozenset(
 )
 _REFUSED = {
     "packed": (
-        "members that are packed, or structs that are aligned, too, are",
-        "pack the whole struct, and only that",
+        "members that are packed are",
+        "pack the whole struct",
     ),
     "constructor": ("functions that run before `main` are", "call it at the beginning of `main`"),
     "destructor": ("functions that run behind `main` are", "call it at the end of `main`"),

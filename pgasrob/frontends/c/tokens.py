@@ -52,7 +52,8 @@ class Token:
     A token that the body of a macro gives has the place of the macro's use; one from an argument has its own place.
     ``hidden``: the macros it came from, which do not expand it again. ``direct``: it stands in the text as it is.
     ``parts``: of a pragma what stands behind its name, of another token the pragmas of OpenMP before it. ``most``: of
-    `struct` and `union` how far its members are aligned at most; 0: as their types are.
+    `struct` and `union` how far its members are aligned at most; 0: as their types are. ``least``: how far that, or
+    what is declared, is aligned at least.
     """
 
     kind: str
@@ -65,6 +66,7 @@ class Token:
     direct: bool = True
     parts: tuple[Token, ...] = ()
     most: int = 0
+    least: int = 0
 
 
 def error(

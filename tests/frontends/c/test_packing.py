@@ -29,6 +29,23 @@ LAYOUTS = [
         "sizeof(struct B) == 20"),
     ("typedef struct { short s; long l; } __attribute__((packed)) G; struct H { char c; long l; };",
         "sizeof(G) == 10 && sizeof(struct H) == 16"),
+    ("struct A { int a __attribute__((aligned(8))); int b; } __attribute__((aligned(16)));",
+        "sizeof(struct A) == 16 && offsetof(struct A, b) == 4 && _Alignof(struct A) == 16"),
+    ("struct A { char c; int i __attribute__((aligned(16))), j; };",
+        "sizeof(struct A) == 32 && offsetof(struct A, i) == 16 && offsetof(struct A, j) == 20"),
+    ("struct A { char c; _Alignas(8) volatile char d; char e[3] __attribute__((aligned(4))); };",
+        "sizeof(struct A) == 16 && offsetof(struct A, d) == 8 && offsetof(struct A, e) == 12"),
+    ("struct A { char c; __attribute__((aligned(8))) char d, e; };",
+        "sizeof(struct A) == 24 && offsetof(struct A, d) == 8 && offsetof(struct A, e) == 16"),
+    ("struct __attribute__((packed, aligned(4))) A { char c; int i; char d; };",
+        "sizeof(struct A) == 8 && offsetof(struct A, i) == 1"),
+    ("struct A { char c; } __attribute__((aligned)); typedef struct { long l; } __attribute__((aligned(64))) L;"
+        "struct B { char c; L l[2]; };", "sizeof(struct A) == 16 && sizeof(struct B) == 192"),
+    ("struct S { long l; }; struct A { char c; struct S s __attribute__((aligned(32))); } __attribute__((packed));"
+        "struct B { char c; __attribute__((aligned(16))) struct S s; };",
+        "sizeof(struct A) == 64 && offsetof(struct A, s) == 32 && sizeof(struct B) == 32"),
+    ("static int x[3] __attribute__((aligned(64))), y; static _Alignas(32) char c;",
+        "sizeof x == 12 && sizeof y == 4 && sizeof c == 1"),
 ]  # fmt: skip
 """Checked with gcc 13 on x86-64."""
 

@@ -165,6 +165,10 @@ class Context:
     def token(self, node: Node) -> Token:
         return self.tokens[node.first]
 
+    def aligned(self, first: int, last: int) -> int:
+        """How far what these tokens declare is aligned at least, by what they say; 0 if they do not say."""
+        return max((each.least for each in self.tokens[first : last + 1]), default=0)
+
     def word(self, node: Node) -> str:
         return self.tokens[node.first].text
 

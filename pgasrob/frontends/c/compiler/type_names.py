@@ -149,7 +149,9 @@ class Types:
             unique = self._new_tag(tag)
         elif unique in self.context.structs:
             raise self.context.error("PG121", f"`{'union' if union else 'struct'} {tag}` is defined twice", node)
-        struct = struct_of(unique, self._members(body), union, self.context.token(node).most)
+        members, word = self._members(body), self.context.token(node)
+        aligned = [further for _, _, further in members]
+        struct = struct_of(unique, [(name, type) for name, type, _ in members], union, word.most, word.least, aligned)
         self.context.structs[unique] = struct
         return struct
 
@@ -161,10 +163,10 @@ class Types:
         scope.tags[tag] = unique = next(name for name in names if name not in taken)
         return unique
 
-    def _members(self, body: Node) -> list[tuple[str, CType]]:
-        """The members of a struct or union by name (C11, 6.7.2.1); those of an unnamed struct member count as its
-        own."""
-        members: list[tuple[str, CType]] = []
+    def _members(self, body: Node) -> list[tuple[str, CType, int]]:
+        """The members of a struct or union by name (C11, 6.7.2.1), and how far they are aligned at least; those of an
+        unnamed struct member count as its own."""
+        members: list[tuple[str, CType, int]] = []
         for declaration in body.children:
             if declaration.type == "expression_statement" or declaration.type == ";":
                 continue
@@ -176,7 +178,7 @@ class Types:
                     raise self.context.error("PG120", "bit-fields are not supported", child, "use a whole integer")
             declarators = declaration.fields.get("declarator", [])
             if not declarators and isinstance(base, Struct):
-                members.append(("", base))
+                members.append(("", base, 0))
             for node in declarators:
                 declarator = self.declarator(node, base)
                 assert declarator.name is not None
@@ -187,9 +189,10 @@ class Types:
                 if declarator.length is not None:
                     raise self.context.error("PG124", "the length of an array in a struct must be a constant", node)
                 name = self.context.word(declarator.name)
-                if any(name == other for other, _ in members):
+                if any(name == other for other, *_ in members):
                     raise self.context.error("PG121", f"two members are named `{name}`", node)
-                members.append((name, declarator.type))
+                all_of_it = self.context.aligned(declaration.first, declaration.first)
+                members.append((name, declarator.type, max(all_of_it, self.context.aligned(node.first, node.last))))
         return members
 
     def need_complete(self, type: CType, node: Node) -> None:
