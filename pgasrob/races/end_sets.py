@@ -22,7 +22,7 @@ from pgasrob.program.graphs import components, postorder
 from pgasrob.program.instance import Registers
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word
-from pgasrob.semantics.sequential import SequentialSpace, SequentialState, sequential_word
+from pgasrob.semantics.sequential import SequentialState
 from pgasrob.stop_points import stop_point
 
 ScNode = Node[SequentialState]
@@ -64,9 +64,8 @@ class Difference(NamedTuple):
 
 def steps_at(viewer: Viewer, node: ScNode, rank: int) -> Iterator[Step]:
     """The commands other than barriers that ``rank`` can make next at ``node``."""
-    for transition, operands, after in SequentialSpace(viewer.instance).made_by(node.state, rank):
-        word = sequential_word(rank, transition, operands)
-        yield Step(rank, transition, operands, word, viewer.after(node, word, after))
+    for command, after in viewer.space.made_by(node.state, rank):
+        yield Step(rank, *command, viewer.after(node, command.word, after))
 
 
 def racing(pairs: Pairs, one: Step, other: Step) -> tuple[Next, Next] | None:
@@ -87,7 +86,7 @@ class AllEnds:
 
     def __init__(self, viewer: Viewer, pairs: Pairs, most: int) -> None:
         self._viewer, self._pairs, self._most = viewer, pairs, most
-        self._space = SequentialSpace(viewer.instance)
+        self._space = viewer.space
         self.numbers: dict[ScNode, int] = {}
         self._nodes: list[ScNode] = []
         self._from: list[tuple[int, Word]] = []

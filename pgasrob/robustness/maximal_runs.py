@@ -120,7 +120,7 @@ class Viewer:
 
     def __init__(self, instance: Instance, looked_at: bool = False) -> None:
         self.instance = instance
-        self._space = SequentialSpace(instance)
+        self.space = SequentialSpace(instance)
         self.declares = instance.program.source.shows_commands
         self._used = {} if self.declares else _used_reads(instance, looked_at)
         uncertain = set(instance.program.uncertain)
@@ -196,9 +196,9 @@ class Viewer:
         if self.is_wrong_guess(node):
             return None
         state = SequentialState(control, registers, memory)
-        ending = None if stays else immediate_ending(self._space, state)
+        ending = None if stays else immediate_ending(self.space, state)
         if ending is None:
-            stays = stays or self._space.standstill.stays(state, there=True)
+            stays = stays or self.space.standstill.stays(state, there=True)
             if stays is None:
                 return None
             ending = ending_by(stays)

@@ -121,4 +121,6 @@ OPERATOR_OF = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add."
 
 def put(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
     """``items`` with another one at ``index``: registers with one of them set, memory with one cell written."""
-    return (*items[:index], item, *items[index + 1 :])
+    changed = list(items)  # faster than slices
+    changed[index] = item
+    return tuple(changed)

@@ -38,6 +38,14 @@ class SequentialState(NamedTuple):
 Edge = tuple[tuple[Letter, ...], SequentialState]
 
 
+class Next(NamedTuple):
+    """A command that may come next, with its operands, and its events when its steps directly follow its issue."""
+
+    transition: Transition
+    operands: Operands
+    word: tuple[Letter, ...]
+
+
 class SequentialSpace:
     """The automaton of the SC runs of an instance; every state is final."""
 
@@ -45,6 +53,7 @@ class SequentialSpace:
         self.instance = instance
         count = instance.processes
         self.initial = SequentialState((0,) * count, (instance.registers,) * count, instance.memory)
+        self._next: dict[tuple[int, int, Registers], list[Next]] = {}
 
     def is_final(self, state: SequentialState) -> bool:
         return True
@@ -57,18 +66,31 @@ class SequentialSpace:
 
     def issues_of(self, state: SequentialState, rank: int) -> Iterator[Edge]:
         """The transitions by which ``rank`` alone issues a command."""
-        for transition, operands, after in self.made_by(state, rank):
-            yield sequential_word(rank, transition, operands), after
+        for (_, _, word), after in self.made_by(state, rank):
+            yield word, after
 
-    def made_by(self, state: SequentialState, rank: int) -> Iterator[tuple[Transition, Operands, SequentialState]]:
-        """The commands that ``rank`` alone can make, each with its operands and the state after it and its steps."""
-        for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-            done = execute(operands, state.registers[rank], state.memory)
+    def made_by(self, state: SequentialState, rank: int) -> Iterator[tuple[Next, SequentialState]]:
+        """The commands that ``rank`` alone can make, each with the state after it and its steps."""
+        own = state.registers[rank]
+        for command in self._next_of(rank, state.control[rank], own):
+            transition, operands, _ = command
+            done = execute(operands, own, state.memory)
             if done is None:
                 continue
             registers, memory = done
-            control = put(state.control, rank, transition.target)
-            yield transition, operands, SequentialState(control, put(state.registers, rank, registers), memory)
+            files = state.registers if registers is own else put(state.registers, rank, registers)
+            yield command, SequentialState(put(state.control, rank, transition.target), files, memory)
+
+    def _next_of(self, rank: int, control: int, registers: Registers) -> list[Next]:
+        """The next commands of ``rank`` at ``control``, whether or not it can make them: they are the same in many
+        states."""
+        key = rank, control, registers
+        found = self._next.get(key)
+        if found is None:
+            evaluated = self.instance.evaluated(*key)
+            found = [Next(each, operands, sequential_word(rank, each, operands)) for each, operands in evaluated]
+            self._next[key] = found
+        return found
 
     def faults(self, state: SequentialState) -> Iterator[tuple[int, Transition, Fault]]:
         """The next commands of all ranks that fault, and why."""
@@ -83,9 +105,9 @@ class SequentialSpace:
         """What is claimed by the next commands that are assertions and false (None by one of the program's own), and
         their words."""
         for rank in range(self.instance.processes):
-            for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
+            for _, operands, word in self._next_of(rank, state.control[rank], state.registers[rank]):
                 if isinstance(operands, core.Test) and not (operands.blocks or operands.condition):
-                    yield operands.claim, sequential_word(rank, transition, operands)
+                    yield operands.claim, word
 
     @cached_property
     def standstill(self) -> Standstill[SequentialState]:

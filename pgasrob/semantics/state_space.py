@@ -93,6 +93,7 @@ class StateSpace:
         self.instance = instance
         count = instance.processes
         self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, ((),) * count)
+        self._next: dict[tuple[int, int, Registers], list[tuple[Transition, Operands, tuple[Letter]]]] = {}
 
     def is_final(self, state: State) -> bool:
         return not any(state.pending)
@@ -114,21 +115,35 @@ class StateSpace:
 
     def issues_of(self, state: State, rank: int) -> Iterator[Edge]:
         """The transitions by which ``rank`` alone issues a command."""
-        for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
-            pending = issue_pending(self.instance, operands, state.memory, state.pending[rank])
-            done = issue(operands, state.registers[rank], state.memory)
+        own, before = state.registers[rank], state.pending[rank]
+        for transition, operands, word in self._next_of(rank, state.control[rank], own):
+            pending = issue_pending(self.instance, operands, state.memory, before)
+            done = issue(operands, own, state.memory)
             if pending is None or done is None:
                 continue
             registers, memory = done
             yield (
-                (issued(rank, transition, operands),),
+                word,
                 State(
                     put(state.control, rank, transition.target),
-                    put(state.registers, rank, registers),
+                    state.registers if registers is own else put(state.registers, rank, registers),
                     memory,
-                    put(state.pending, rank, pending),
+                    state.pending if pending is before else put(state.pending, rank, pending),
                 ),
             )
+
+    def _next_of(
+        self, rank: int, control: int, registers: Registers
+    ) -> list[tuple[Transition, Operands, tuple[Letter]]]:
+        """The next commands of ``rank`` at ``control``, whether or not it can issue them, with the letters of their
+        issues: they are the same in many states."""
+        key = rank, control, registers
+        found = self._next.get(key)
+        if found is None:
+            evaluated = self.instance.evaluated(*key)
+            found = [(each, operands, (issued(rank, each, operands),)) for each, operands in evaluated]
+            self._next[key] = found
+        return found
 
     def step(self, state: State, rank: int, position: int) -> Edge | None:
         """The next step of the operation at ``position`` in what ``rank`` has pending, None while it has to wait."""

@@ -50,7 +50,7 @@ def _to_barrier(
 ) -> SequentialState:
     """Run one rank until it waits."""
     while (made := next(space.made_by(state, rank), None)) is not None:
-        transition, operands, state = made
+        (transition, operands, _), state = made
         line = transition.span.line
         if isinstance(operands, core.Test) and not operands.blocks:
             ran.asserted[line].append(bool(operands.condition))
