@@ -10,7 +10,8 @@ them; choices that behave alike from here on are one (`proofs/small-witnesses.md
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import Violation
@@ -129,21 +130,27 @@ class _Live:
 
     def after(self, place: int) -> Callable[[Choice], Hashable]:
         """What gives the part of a choice that the events after ``place`` depend on."""
-        going = [rank for rank, last in self._issues.items() if last > place]
-        read = [cell for cell, last in self._reads.items() if last > place]
+        going = _picking([rank for rank, last in self._issues.items() if last > place])
+        read = _picking([cell for cell, last in self._reads.items() if last > place])
         core = self._cycles.core
 
         def seen(choice: Choice) -> Hashable:
             control, registers, memory, pending = choice.state
             return (
-                tuple([(control[rank], registers[rank]) for rank in going]),
-                tuple([memory[cell] for cell in read]),
+                going(control),
+                going(registers),
+                read(memory),
                 pending,
                 choice.pending,
                 choice.kept & core,
             )
 
         return seen
+
+
+def _picking(places: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+    """What picks the items at ``places``."""
+    return itemgetter(*places) if places else lambda _: ()
 
 
 class Shrinking:
@@ -267,9 +274,9 @@ class _Fewest:
         for place, item in enumerate(items[start:], start):
             best: dict[Hashable, Choice] = {}
             afters = [after for choice in choices for after in self._next(choice, item)]
-            seen = live.after(place)
+            seen = live.after(place) if len(afters) > 1 else None
             for after in afters:
-                key = seen(after) if len(afters) > 1 else None
+                key = seen and seen(after)
                 if key not in best or after.cost < best[key].cost:
                     best[key] = after
             yield len(choices)

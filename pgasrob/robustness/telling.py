@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pgasrob.program import core
+from pgasrob.program.instance import Instance
 from pgasrob.program.polls import may_become_waits
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
@@ -62,7 +63,7 @@ def asked_again(
         return answer
 
     def telling() -> Session | None:
-        if not not_compared and not any(map(may_become_waits, session.instance(session.load()).automata)):
+        if not not_compared and not _may_wait_more(session):
             return None
         found = program.telling(nodes)
         if found is None:
@@ -85,14 +86,29 @@ def asked_again(
 
 def _waits_more(one: Session, other: Session) -> bool:
     """Whether some read is a wait in the program of ``one`` that is none in that of ``other``."""
-    return bool(_waits(one) - _waits(other))
+    return bool(_waits(_instance(one)) - _waits(_instance(other)))
 
 
-def _waits(session: Session) -> Counter[tuple[int, Span]]:
-    automata = session.instance(session.load()).automata
+def _may_wait_more(session: Session) -> bool:
+    """Whether more reads may be waits in the program that tells what it shows, which costs as much again to lower: only
+    those can that are waits where the program shows nothing."""
+    instance = _instance(session)
+    if not any(map(may_become_waits, instance.automata)):
+        return False
+    program = instance.program
+    assert isinstance(program, Program)
+    silent = replace(program, shown=None, shows_more=False).instantiate(instance.nodes, instance.reading)
+    return bool(_waits(silent) - _waits(instance))
+
+
+def _instance(session: Session) -> Instance:
+    return session.instance(session.load())
+
+
+def _waits(instance: Instance) -> Counter[tuple[int, Span]]:
     return Counter(
         (rank, each.span)
-        for rank, automaton in enumerate(automata)
+        for rank, automaton in enumerate(instance.automata)
         for each in automaton.transitions
         if isinstance(each.form, core.Immediate) and each.form.until is not None
     )

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from pgasrob.batch.answer import about_robustness
+from pgasrob.frontends.lower import CProgram
+from pgasrob.program.polls import may_become_waits
 from pgasrob.program.program import Program
 from pgasrob.races.race_check import RaceDecision
 from pgasrob.robustness.check import check
@@ -101,3 +103,42 @@ def test_what_is_unknown_or_too_much_is_not_told(tmp_path: Path) -> None:
         session = asked(tmp_path, "sum += v;", after)
         program = session.load().program
         assert not isinstance(program, Program | ProgramFile) and program.telling(2) is None
+
+
+LOOKS = """// nodes: 2
+#include <shmem.h>
+#include <stdio.h>
+static long x, flag;
+int main(void) {
+    shmem_init();
+    if (shmem_my_pe() == 1) {
+        shmem_long_p(&x, 2, 0);
+        shmem_long_p(&flag, 1, 0);
+    } else {
+        shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+        long first = x, second = x;
+        if (first > second) puts("less");
+    }
+    shmem_finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lowered"),
+    [(TEXT.replace("SEEN", "sum += v;").replace("AFTER", 'printf("%ld\\n", sum);'), True), (LOOKS, False)],
+    ids=["polls", "looks"],
+)
+def test_it_is_lowered_again_only_where_reads_may_be_waits_then(
+    tmp_path: Path, text: str, lowered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    telling = CProgram.telling
+    monkeypatch.setattr(CProgram, "telling", lambda program, nodes: (told.append(nodes), telling(program, nodes))[1])
+    (tmp_path / "program.c").write_text(text)
+    session = session_about(tmp_path / "program.c", Synchronisation())
+    assert any(map(may_become_waits, session.instance(session.load()).automata))
+    verdict, _ = answered(session)
+    assert verdict.by_display == lowered
+    assert bool(told) == lowered
