@@ -88,7 +88,7 @@ class Instance:
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
         self.analyses: dict[str, Any] = {}
         self._evaluators: dict[tuple[int, int, int], Evaluated] = {}
-        self._evaluated: dict[tuple[int, int, int, Registers], Operands | Fault] = {}
+        self._evaluated: dict[tuple[int, int, int, Registers], Operands | str] = {}
 
     @property
     def processes(self) -> int:
@@ -196,10 +196,10 @@ class Instance:
             try:
                 result = evaluate(registers)
             except Fault as fault:
-                result = fault
+                result = str(fault)  # the exception would keep the frames that it has come through
             self._evaluated[key] = result
-        if isinstance(result, Fault):
-            raise result
+        if isinstance(result, str):
+            raise Fault(result)
         return result
 
     def evaluated(self, rank: int, control: int, registers: Registers) -> Iterator[tuple[Transition, Operands]]:
@@ -307,11 +307,15 @@ class Instance:
 
     # An operand out of range faults (the design, section 3).
 
+    # The instance keeps these functions: one that refers to it would be a cycle, which only a collection ends.
+
     def _rank(self, run: Evaluator) -> Evaluator:
+        nodes = self.nodes
+
         def checked(registers: Sequence[int]) -> int:
             rank = run(registers)
-            if not 0 <= rank < self.nodes:
-                raise Fault(f"rank {rank} is outside 0..{self.nodes - 1}")
+            if not 0 <= rank < nodes:
+                raise Fault(f"rank {rank} is outside 0..{nodes - 1}")
             return rank
 
         return checked
@@ -326,16 +330,16 @@ class Instance:
         return checked
 
     def _cell(self, address: Evaluator, rank: Evaluator) -> Evaluator:
-        node = self._rank(rank)
+        node, size, faults = self._rank(rank), self.size, self.program.faults
 
         def checked(registers: Sequence[int]) -> int:
             index = address(registers)
-            if not 0 <= index < self.size:
-                memory = f"the memory has cells 0..{self.size - 1}" if self.size else "the program declares no memory"
-                if index < 0 and -index <= len(self.program.faults):
-                    raise Fault(self.program.faults[-1 - index])
+            if not 0 <= index < size:
+                memory = f"the memory has cells 0..{size - 1}" if size else "the program declares no memory"
+                if index < 0 and -index <= len(faults):
+                    raise Fault(faults[-1 - index])
                 raise Fault(f"address {index} is outside the memory: {memory}")
-            return node(registers) * self.size + index
+            return node(registers) * size + index
 
         return checked
 

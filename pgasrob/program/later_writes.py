@@ -4,7 +4,6 @@ section 5)."""
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from functools import cache
 from typing import NamedTuple
 
 from pgasrob.program import core
@@ -45,12 +44,17 @@ class LaterWrites:
 
     def __init__(self, automata: Sequence[ControlAutomaton], unordered: Set[int]) -> None:
         self._automata, self._unordered = automata, unordered
-        self.may_follow = cache(self._may_follow)
-        self._reached = cache(self._reached_from)
-        self._following = cache(self._following_of)
+        self._known: dict[tuple[Write, Write], bool] = {}
+        self._reached: dict[tuple[int, int], set[int]] = {}
+        self._following: dict[int, list[int]] = {}
+
+    def may_follow(self, late: Write, early: Write) -> bool:
+        """Whether ``late`` may still arrive when ``early`` has."""
+        if (late, early) not in self._known:
+            self._known[late, early] = self._may_follow(late, early)
+        return self._known[late, early]
 
     def _may_follow(self, late: Write, early: Write) -> bool:
-        """Whether ``late`` may still arrive when ``early`` has."""
         if late.rank != early.rank:
             return True
         if self._comes_to(early.rank, self._edge(early).target, late.place[0]):
@@ -68,16 +72,14 @@ class LaterWrites:
 
     def _comes_to(self, rank: int, state: int, place: int) -> bool:
         """Whether ``rank`` may come from the control state ``state`` to ``place``."""
-        if len(self._automata[rank].out) > FEW_STATES:
-            return place in self._reached(rank, state)
-        return bool(self._following(rank)[state] >> place & 1)
-
-    def _reached_from(self, rank: int, state: int) -> set[int]:
         out = self._automata[rank].out
-        return reached([state], lambda at: [edge.target for edge in out[at]])
-
-    def _following_of(self, rank: int) -> list[int]:
-        return following([[edge.target for edge in leaving] for leaving in self._automata[rank].out])
+        if len(out) > FEW_STATES:
+            if (rank, state) not in self._reached:
+                self._reached[rank, state] = reached([state], lambda at: [edge.target for edge in out[at]])
+            return place in self._reached[rank, state]
+        if rank not in self._following:
+            self._following[rank] = following([[edge.target for edge in leaving] for leaving in out])
+        return bool(self._following[rank][state] >> place & 1)
 
     def _without_bundle(self, rank: int) -> set[int]:
         """The control states to which ``rank`` may come without having begun a bundle."""

@@ -118,7 +118,7 @@ class _Polls:
         # Where less is decided or more is live than with numbers, what is a look may be a poll then, or no look.
         symbols = known is None or constant(walks.nodes) is None
         alike = not symbols or all(_is_alike(edge.form) for leaving in out for edge in leaving)
-        self._looks = Looks(walks, self.fails, shown) if alike else None
+        self._may_look = alike
         self._gathering = None if flags is None or known is None else Gathering(walks, flags)
         self._failing: dict[tuple[int, int], Expr] = {}
         self._out = out
@@ -145,8 +145,8 @@ class _Polls:
         if not isinstance(form, core.Immediate) or not is_read(form):
             return transition
         fails, spins = self.fails(state, transition), True
-        if fails == FALSE and self._looks is not None:
-            fails, spins = self._looks.fails(transition)
+        if fails == FALSE and self._may_look:
+            fails, spins = Looks(self._walks, self.fails, self._shown).fails(transition)
         gathers = FALSE if self._gathering is None else self._gathering.fails(state, transition)
         fails = either(fails, gathers)
         if fails == FALSE:

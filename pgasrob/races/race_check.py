@@ -207,7 +207,7 @@ class _Deciding:
             if name not in self.parts:
                 made = self._made(name, strict)
                 self.searches.append(made)
-                self.parts[name] = made, Part(made, made.run(), partial(self._spent, made))
+                self.parts[name] = made, Part(made, made.run(), partial(_spent, made, self.instance.processes))
             search, part = self.parts[name]
             try:
                 for _ in part.search_until(budget):
@@ -236,11 +236,6 @@ class _Deciding:
         if self.nothing.engine != SEARCH:
             return (TRACES,)
         return ORDER if knows_traces(self.instance) else (SEARCH,)
-
-    def _spent(self, search: RaceSearch) -> float:
-        """What ``search`` has cost, in states of a search state by state."""
-        effort: int | None = getattr(search, "effort", None)
-        return search.states if effort is None else effort / (EFFORT_PER_STATE * self.instance.processes)
 
     def _made(self, name: str, strict: bool) -> RaceSearch:
         memory = self.watch.limits.memory
@@ -340,3 +335,9 @@ class _Deciding:
                 wrong.append(InternalError.of_run("races", f"does not replay: {error}"))
             if not self.all:
                 return
+
+
+def _spent(search: RaceSearch, processes: int) -> float:
+    """What ``search`` has cost, in states of a search state by state."""
+    effort: int | None = getattr(search, "effort", None)
+    return search.states if effort is None else effort / (EFFORT_PER_STATE * processes)

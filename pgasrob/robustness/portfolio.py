@@ -11,6 +11,8 @@ first turn, short cycles are looked for, once and within a small budget.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from weakref import proxy
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import (
@@ -62,7 +64,7 @@ class PortfolioSearch:
 
     def __init__(self, instance: Instance, settings: Settings) -> None:
         self._instance, self._settings = instance, settings
-        self._commands = sum(len(automaton.transitions) for automaton in instance.automata)
+        self._cost = _Cost(instance)
         self._sources: list[int] | None = None
         self.settled_by = ""
         self.nothing_to_search = False
@@ -70,7 +72,7 @@ class PortfolioSearch:
         self._parts: dict[str, Part] = {}
         self._traces: TraceEngine | None = None
         self._both = (TRACES, ATTACK) if knows_traces(instance) else (ATTACK,)
-        self._turn, self._bonus = self._both[0], BEFORE_INFEASIBILITY
+        self._turn = self._both[0]
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
         self.sc_runs: Facts | None = None
@@ -105,11 +107,11 @@ class PortfolioSearch:
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found, there is none, or nobody can tell."""
         most = self._settings.max_states
-        if self._commands > SMALL and TRACES in self._both:
+        if self._cost.commands > SMALL and TRACES in self._both:
             yield from self._take_turn(TRACES, FIRST, most)
         if not self.facts.fault and not self._is_settled_by(TRACES):
             self._ask_for_sources()
-            self._bonus = 1.0
+            self._cost.bonus = 1.0
         if not self.facts.fault and not self.settled_by:
             yield from self._take_turns(self._both, most, self._is_settled_by)
         if not self.settled_by and not self.facts.fault:
@@ -199,15 +201,25 @@ class PortfolioSearch:
         longest = longest_run(instance)
         self._traces = traces = trace_search(instance, settings.memory, sources=self._sources, longest=longest)
         self.searches[name] = traces
-        return Part(traces, traces.run(), lambda: self._spent_by(traces))
+        return Part(traces, traces.run(), partial(self._cost.of, traces))
 
-    def _spent_by(self, traces: TraceEngine) -> float:
+
+class _Cost:
+    """What a run through the traces of ``instance`` costs. ``bonus``: the share that is free so far of what its size
+    gives it."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.commands = sum(len(automaton.transitions) for automaton in instance.automata)
+        self.bonus = BEFORE_INFEASIBILITY
+        self._processes = instance.processes
+
+    def of(self, traces: TraceEngine) -> float:
         """What the traces have cost, in states of the attack search."""
-        per_state, effort, events = EFFORT_PER_RANK * self._instance.processes, traces.effort, traces.states
-        if self._commands > SMALL:
-            per_state += self._commands / COMMANDS_PER_EFFORT
-            effort -= int(self._bonus * EFFORT_PER_COMMAND * self._commands)
-            events -= int(self._bonus * EVENTS_PER_COMMAND * self._commands)
+        per_state, effort, events = EFFORT_PER_RANK * self._processes, traces.effort, traces.states
+        if self.commands > SMALL:
+            per_state += self.commands / COMMANDS_PER_EFFORT
+            effort -= int(self.bonus * EFFORT_PER_COMMAND * self.commands)
+            events -= int(self.bonus * EVENTS_PER_COMMAND * self.commands)
         return max(effort / per_state, events / EVENTS_PER_STATE)
 
 
@@ -215,7 +227,7 @@ class PortfolioFacts(JoinedFacts):
     """What is true of the SC runs that some part has passed."""
 
     def __init__(self, search: PortfolioSearch, instance: Instance) -> None:
-        self._search = search
+        self._search: PortfolioSearch = proxy(search)  # which has these facts: a reference would be a cycle
         self.checks_deadlock = instance.can_wait
 
     @property

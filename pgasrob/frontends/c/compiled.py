@@ -78,7 +78,7 @@ class Compiled:
 
     def is_output(self, name: str) -> bool:
         """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
-        return any(name in api.output for api in self.apis)
+        return _is_output(self.apis, name)
 
     @property
     def shown(self) -> Shown | None:
@@ -92,24 +92,7 @@ class Compiled:
 
     @cached_property
     def _shown_and_displayed(self) -> tuple[Shown | None, DisplayedValues]:
-        return shown(self.unit, WithoutCode(self._shows, self._stores, self._accesses), self.tells)
-
-    def _shows(self, name: str) -> bool:
-        return any(name in api.shows or (name in api.output and name not in api.idle) for api in self.apis)
-
-    def _stores(self, name: str) -> int:
-        if self.is_output(name):
-            return 0
-        if name.startswith(ATOMIC):
-            return 0 if "load" in name else 1
-        if name.startswith(SYMMETRIC):
-            return 1 if "get" in name else MANY if "some" in name else 0
-        return MANY
-
-    def _accesses(self, name: str) -> bool:
-        return name.startswith(ATOMIC) or LIBRARY not in (
-            api.name for api in self.apis if api.handler(name) is not None
-        )
+        return shown(self.unit, _without_code(self.apis), self.tells)
 
     def live_slots(self, function: CompiledFunction) -> list[int]:
         """The live slots at every place of ``function`` and at its end, as the bits of an integer."""
@@ -181,3 +164,28 @@ class Compiled:
                 names.append(f"{name}_{slot}" if name in taken else name)
                 taken.add(names[-1])
         return names
+
+
+def _is_output(apis: Sequence[Api], name: str) -> bool:
+    return any(name in api.output for api in apis)
+
+
+def _without_code(apis: Sequence[Api]) -> WithoutCode:
+    """What is known of the functions of ``apis``."""
+
+    def shows(name: str) -> bool:
+        return any(name in api.shows or (name in api.output and name not in api.idle) for api in apis)
+
+    def stores(name: str) -> int:
+        if _is_output(apis, name):
+            return 0
+        if name.startswith(ATOMIC):
+            return 0 if "load" in name else 1
+        if name.startswith(SYMMETRIC):
+            return 1 if "get" in name else MANY if "some" in name else 0
+        return MANY
+
+    def accesses(name: str) -> bool:
+        return name.startswith(ATOMIC) or LIBRARY not in (api.name for api in apis if api.handler(name) is not None)
+
+    return WithoutCode(shows, stores, accesses)
