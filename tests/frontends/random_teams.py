@@ -41,6 +41,7 @@ class Writer:
     names: int = 0
     depth: int = 0
     barriers: int = field(default=0)
+    tasks: list[list[Step]] = field(default_factory=list)
 
     def body(self, most: int) -> Made:
         made = Made([], [[] for _ in range(self.size)])
@@ -55,6 +56,7 @@ class Writer:
         kinds = ["set", "set", "copy", "copy", "put", "get", "inc", "atomic", "lock"]
         if not self.depth:
             kinds += ["barrier", "barrier", "critical", "single", "master", "if", "for", "for", "sections", "dynamic"]
+            kinds += ["task", "task", "guided"]
         return getattr(self, f"_{self.random.choice(kinds)}")()  # type: ignore[no-any-return]
 
     def _variable(self) -> int:
@@ -154,11 +156,40 @@ class Writer:
         return Made([text], steps)
 
     def _dynamic(self) -> Made:
+        total = self.random.randint(1, 2)
+        return self._claimed("dynamic", [1] * total)
+
+    def _guided(self) -> Made:
+        """Each claim takes as many of the iterations that are left as there are threads."""
+        left, sizes = self.random.randint(1, 3), list[int]()
+        while left:
+            sizes.append(-(-left // self.size))
+            left -= sizes[-1]
+        return self._claimed("guided", sizes)
+
+    def _claimed(self, kind: str, sizes: list[int]) -> Made:
         self.names += 1
-        total, x = self.random.randint(1, 2), self._variable()
-        pieces = tuple((("read", x), ("write", x, "r", i + 1)) for i in range(total))
-        text = f"\n#pragma omp for schedule(dynamic)\nfor (int i = 0; i < {total}; i++) g[{x}] = g[{x}] + i + 1;"
-        return self._all(text, ("claim", (self.first, self.names), pieces), ("barrier",))
+        x, nowait, numbers = self._variable(), self.random.random() < 0.3, iter(range(sum(sizes)))
+        pieces = tuple(
+            tuple(step for _ in range(size) for step in (("read", x), ("write", x, "r", next(numbers) + 1)))
+            for size in sizes
+        )
+        clauses = f"schedule({kind}){' nowait' * nowait}"
+        text = f"\n#pragma omp for {clauses}\nfor (int i = 0; i < {sum(sizes)}; i++) g[{x}] = g[{x}] + i + 1;"
+        end: list[Step] = [] if nowait else [("barrier",)]
+        return self._all(text, ("claim", (self.first, self.names), pieces), *end)
+
+    def _task(self) -> Made:
+        """The first thread makes a task, and waits for it, or goes on until the next barrier."""
+        body, beside, behind = (self._inner(1) for _ in range(3))
+        if self.tasks or any(steps != body.steps[0] for steps in body.steps):
+            return self._set()  # it depends on the thread
+        waits, number = self.random.random() < 0.5, self.size + len(self.tasks)
+        self.tasks.append([("spawned", number), *body.steps[0]])
+        own = [("spawn", number), *beside.steps[0], *[("join", number)] * waits, *behind.steps[0]]
+        text = ["\n#pragma omp master\n{\n#pragma omp task\n{", *body.text, "}", *beside.text]
+        text += ["\n#pragma omp taskwait\n"] * waits
+        return Made([*text, *behind.text, "}"], [own, *([] for _ in range(1, self.size))])
 
     def _sections(self) -> Made:
         self.names += 1
@@ -182,8 +213,9 @@ def program(seed: int) -> tuple[str, list[list[list[Step]]]]:
     text = [HEAD, "int main(void) { int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p); omp_init_lock(&lock);"]
     for number in range(random.randint(1, 2)):
         size = random.choice([2, 2, 2, 3])
-        made = Writer(random, size, number).body(3 if size == 2 else 2)
-        regions.append(made.steps)
+        writer = Writer(random, size, number)
+        made = writer.body(3 if size == 2 else 2)
+        regions.append([*made.steps, *writer.tasks])
         text += [f"\n#pragma omp parallel num_threads({size})\n{{ shmem_quiet();", *made.text, "}"]
         if random.random() < 0.5:
             x, k = random.randrange(VARIABLES), random.randint(4, 6)
@@ -216,7 +248,8 @@ class _State:
 
 def _after(region: Sequence[Sequence[Step]], values: tuple[int, ...]) -> set[tuple[int, ...]]:
     size = len(region)
-    first = _State(tuple(map(tuple, region)), (0,) * size, (0,) * size, values)
+    passed = tuple(1000 * (steps[:1] == [("spawned", number)]) for number, steps in enumerate(region))
+    first = _State(tuple(map(tuple, region)), (0,) * size, passed, values)
     seen, waiting, found = {first}, [first], set[tuple[int, ...]]()
     while waiting:
         state = waiting.pop()
@@ -248,7 +281,17 @@ def _turn(state: _State, thread: int) -> list[_State]:
             held |= {name}
         case ("unlock", name):
             held -= {name}
+        case ("spawn", int(task)):
+            done["task", task] = 1
+        case ("spawned", int(task)):
+            if ("task", task) not in done:
+                return []
+        case ("join", int(task)):
+            if state.left[task]:
+                return []
         case ("barrier",):
+            if not thread and any(state.left[task] for name, task in _tasks(done)):
+                return []
             passed = _put(passed, thread, passed[thread] + 1)
             rest = [("passed", passed[thread]), *rest]
         case ("passed", int(number)):
@@ -267,6 +310,11 @@ def _turn(state: _State, thread: int) -> list[_State]:
             raise AssertionError(step)
     left = (*state.left[:thread], tuple(rest), *state.left[thread + 1 :])
     return [_State(left, read, passed, values, held, tuple(sorted(done.items(), key=repr)))]
+
+
+def _tasks(done: dict[object, int]) -> list[tuple[str, int]]:
+    """The tasks that have been made."""
+    return [each for each in done if isinstance(each, tuple) and each[0] == "task"]
 
 
 def _put(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
