@@ -231,13 +231,14 @@ class Object:
     """A variable in memory: global, static, or a local one that is addressed, an array or a struct.
 
     ``initial``: for globals and statics the scalars of the initialiser by their offset in bytes, with their types; the
-    rest is zero.
+    rest is zero. ``of_thread``: each thread has one of its own.
     """
 
     name: str  # unique: a static of a function is `function.name`
     type: CType
     initial: tuple[tuple[int, Value, CType], ...] = ()
     span: Span = NOWHERE
+    of_thread: bool = False
 
 
 @record

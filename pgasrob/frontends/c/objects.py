@@ -52,9 +52,17 @@ class Objects:
         self.facts.declare(id, name, period, type, Contents(0), span, extent)
 
     def global_object(self, name: str) -> ObjectId:
-        id = ObjectId("global", (name,))
+        object, thread = self.unit.objects[name], self.position.thread
+        if object.of_thread and thread in self.facts.threads.tasks:
+            message = f"`{name}`, which each thread has for itself, in a task, which any thread may execute"
+            raise Problem("PG104", message, "give its value to the task by `firstprivate`", self.position.span)
+        return self._global(object, thread if object.of_thread else 0)
+
+    def _global(self, object: code.Object, thread: int) -> ObjectId:
+        """A global variable, or that which a further ``thread`` has for itself."""
+        id = ObjectId("global", (object.name, thread) if thread else (object.name,))
         if id not in self.facts.objects:
-            object = self.unit.objects[name]
+            name = f"{object.name}_thread{thread}" if thread else object.name
             self.declare(id, name, size_of(object.type), object.type, initial_contents(object), object.span)
         return id
 
@@ -80,7 +88,7 @@ class Objects:
         if id.kind == "global":
             # Only an initialiser has named it so far.
             assert isinstance(id.number, tuple)
-            self.global_object(str(id.number[0]))
+            self._global(self.unit.objects[str(id.number[0])], *map(int, id.number[1:] or (0,)))
             return
         if id.kind == "string":
             assert isinstance(id.number, tuple)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
@@ -73,12 +74,14 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """``tokens``: those the tree is about (type names of several words are one, of kind `type`). ``broken``: functions
-    whose bodies cannot be read, and why; they are empty in the tree."""
+    whose bodies cannot be read, and why; they are empty in the tree. ``thread_locals``: the variables that each
+    thread has for itself."""
 
     root: Node
     tokens: list[Token]
     source: Source
     broken: dict[str, SourceError] = field(default_factory=dict)
+    thread_locals: frozenset[str] = frozenset()
 
 
 def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) -> Parsed:
@@ -86,7 +89,9 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
 
     Raises :class:`SourceError` for what is wrong outside of the bodies of functions.
     """
-    kept = with_prototypes(_with_pragmas(_without_attributes(with_packing(list(tokens)))))
+    tokens = list(tokens)
+    own = frozenset(_thread_locals(tokens))
+    kept = with_prototypes(_with_pragmas(_without_attributes(with_packing(tokens))))
     _check_brackets(kept)
     known = {*TYPES, "_Bool", "va_list", *types}
     broken: dict[str, SourceError] = {}
@@ -100,8 +105,22 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
     while True:
         read = _read(kept, known, source)
         if isinstance(read, Parsed):
-            return replace(read, broken=broken)
+            return replace(read, broken=broken, thread_locals=own)
         kept = _without_what_is_wrong(read, known, source, broken)
+
+
+def _thread_locals(tokens: list[Token]) -> Iterator[str]:
+    """The variables that are declared with `_Thread_local`."""
+    for place, token in enumerate(tokens):
+        if token.text not in ("_Thread_local", "__thread"):
+            continue
+        depth = 0
+        for before, after in pairwise(tokens[place:]):
+            if depth == 0 and before.kind == "name" and after.text in ("=", ",", ";", "["):
+                yield before.text
+            depth += (after.text in ("(", "[", "{")) - (after.text in (")", "]", "}"))
+            if after.text == ";" and depth == 0:
+                break
 
 
 def expression(tokens: Sequence[Token], source: Source, start: int) -> tuple[Node, list[Token]]:

@@ -71,6 +71,7 @@ def compile_unit(
         context = Context(
             parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope, others.elsewhere
         )
+        context.threadprivate |= parsed.thread_locals
         File(context).compile(parsed, further=bool(first))
         for name, api in context.written.items():
             if text != api.source and name not in unit.functions and name in _written(api).functions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.apis.interface import Api
@@ -62,6 +63,9 @@ class File:
             self.errors += [each for found in unit.broken.values() for each in found.diagnostics][:MAX_ERRORS]
         if self.errors:
             raise SourceError(self.errors)
+        for name, object in unit.objects.items():
+            if name.rpartition(".")[2] in self.context.threadprivate:
+                unit.objects[name] = replace(object, of_thread=True)
         for name in self.context.declared_only:
             del unit.objects[name]
         for name in unit.needs.keys() & (unit.functions.keys() | unit.objects.keys()):

@@ -7,7 +7,6 @@ functions whose names begin with `__omp_`, which know the thread (`libc/team_cal
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -55,9 +54,6 @@ class Teams:
     # Regions
 
     def _parallel(self, directive: Directive, rest: Sequence[Directive], node: Node) -> None:
-        names = Counter(each.text for each in self.context.tokens)
-        if any(names[each] > 1 for each in self.context.threadprivate):  # they are not only declared
-            raise self._refused(directive, "`threadprivate`", "give the variables to the region by `firstprivate`")
         loop = self.regions._checked(directive, rest, node)
         self._check_clauses(directive)
         for each in self._tokens(node):  # what threads share is in memory: `shared_names` finds it

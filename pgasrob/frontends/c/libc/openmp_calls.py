@@ -7,7 +7,7 @@ from typing import cast
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, machine_of
-from pgasrob.frontends.c.libc.team_calls import size_of_team, threads_of
+from pgasrob.frontends.c.libc.team_calls import in_task, size_of_team, threads_of
 from pgasrob.frontends.c.libc.thread_locks import LOCKS, give_back, take, try_to_take
 from pgasrob.frontends.c.rank_threads import ASKED, USUAL_THREADS
 from pgasrob.frontends.c.values import Address, Known
@@ -43,6 +43,11 @@ def has_teams(call: Call) -> bool:
     return any(each.own is not None for function in functions for each in function.regions)
 
 
+def _not_in_task(call: Call) -> None:
+    if in_task(call):
+        call.fail(f"`{call.name}` in a task, which any thread of the team may execute", "ask before the task is made")
+
+
 def _in_team(call: Call) -> bool:
     return size_of_team(call) > 1 and not machine_of(call).machine.position.teams
 
@@ -54,6 +59,7 @@ def _in_team(call: Call) -> bool:
     """
 )
 def one(call: Call) -> Outcome:
+    _not_in_task(call)
     if _in_team(call):
         return Outcome(result=Known(size_of_team(call)))
     if has_teams(call) and call.name != "omp_get_num_threads":
@@ -64,6 +70,7 @@ def one(call: Call) -> Outcome:
 
 @calls("int omp_get_thread_num(void); int omp_in_parallel(void); int omp_get_dynamic(void); int omp_get_nested(void);")
 def none(call: Call) -> Outcome:
+    _not_in_task(call)
     if _in_team(call) and call.name in ("omp_get_thread_num", "omp_in_parallel"):
         return Outcome(result=Known(threads_of(call).number if call.name == "omp_get_thread_num" else 1))
     if has_teams(call):

@@ -118,6 +118,8 @@ def barrier(call: Call) -> Outcome:
 def task(call: Call) -> Outcome:
     """Whether this thread executes the task. The other arguments are values that are given to it."""
     threads, size = threads_of(call), size_of_team(call)
+    if in_task(call):
+        call.fail("a task that a task makes", "let the region of the team make all of them")
     if size == 1 or not call.known(0):
         return Outcome(result=Known(1))
     call.rests_on(Kind.TASKS_AT_ONCE)
@@ -148,8 +150,12 @@ def task(call: Call) -> Outcome:
 
 @calls("void __omp_task_end(void);")
 def end_of_task(call: Call) -> Outcome:
-    threads = threads_of(call)
-    return Outcome(ends=threads.number in machine_of(call).machine.facts.threads.tasks and threads.team[0] == 1)
+    return Outcome(ends=in_task(call))
+
+
+def in_task(call: Call) -> bool:
+    """Whether the thread executes a task, which it was forked for."""
+    return call.thread in machine_of(call).machine.facts.threads.tasks and size_of_team(call) == 1
 
 
 @calls("void __omp_taskwait(void);")

@@ -9,7 +9,7 @@ from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of
 from pgasrob.frontends.c.libc.thread_locks import address_of, give_back, take, try_to_take
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.frontends.c.rank_threads import BASE, notes_of_apis
+from pgasrob.frontends.c.rank_threads import BASE, LAST, notes_of_apis
 from pgasrob.frontends.c.registers import registers_in
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.thread_facts import ALIVE, MOST_THREADS
@@ -73,6 +73,10 @@ def create(call: Call) -> Outcome:
     thread = least_free({number for number, _, _ in alive}, 1)
     if thread > MOST_THREADS:
         call.fail(f"more than {MOST_THREADS} threads", "verify a smaller case, with fewer threads")
+    last = dict(cast("tuple[tuple[int, int], ...]", call.state.get(LAST, ())))
+    if thread in last and any(each.of_thread for each in machine.world.program.unit.objects.values()):
+        hint = "give each thread variables of its own by its argument"
+        raise Problem("PG104", "thread-local variables of a thread after others are not supported", hint, call.span)
     state = threads.snapshot()
     frame = Frame(function, machine.world.program.live_slots(function), 0, None, INT)
     if function.parameters:

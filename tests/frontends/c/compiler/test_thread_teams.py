@@ -16,7 +16,8 @@ from tests.frontends.apis.lowering import threads
 
 PROGRAM = """#include <shmem.h>
 #include <omp.h>
-long x, z[16]; int n; double d;
+long x, z[16]; int n; double d; static long own = 3, kept[2];
+#pragma omp threadprivate(own)
 {outside}
 int main(void) {{ int p; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p); int me = shmem_my_pe(); long s = 0;
 {body}
@@ -219,6 +220,19 @@ def test_tasks_of_two_regions_and_of_functions() -> None:
     assert places(found[0, 2]) and not places(found[0, 0])
 
 
+def test_variables_that_each_thread_has_for_itself() -> None:
+    """Those of the further threads are kept from one region to the next."""
+    region = "#pragma omp parallel num_threads(2)\n{{ {} shmem_quiet(); }}\n"
+    found = lowered(
+        "own = 4;\n"
+        + region.format("own += omp_get_thread_num() + 1;")
+        + region.format("shmem_long_p(&z[omp_get_thread_num()], own, 1 - me);")
+    )
+    assert [line for line in found[0, 0] if "update(set, 5, 1, z[0]" in line]
+    own = [line for line in found[0, 1] if "own" in line]
+    assert own == ["t <- mem[own_thread1];", "mem[own_thread1] <- t + 2;", "t <- mem[own_thread1];"]
+
+
 def is_illegal(statement: Statement) -> bool:
     return isinstance(statement, Do) and isinstance(statement.command, Illegal)
 
@@ -280,6 +294,11 @@ def test_regions_that_do_not_communicate_stay_as_they_are() -> None:
     ("text", "message"),
     [
         ("#pragma omp parallel\n{\n#pragma omp taskgroup\nshmem_quiet();\n}", "`taskgroup`"),
+        ("#pragma omp parallel\n{\n#pragma omp task\n{ shmem_quiet();\n#pragma omp task\nshmem_quiet();\n}\n}",
+         "a task that a task makes"),
+        ("#pragma omp parallel\n{\n#pragma omp task\n{ shmem_quiet(); x = omp_get_thread_num(); }\n}",
+         "`omp_get_thread_num` in a task"),
+        ("#pragma omp parallel\n{\n#pragma omp task\n{ shmem_quiet(); own = 1; }\n}", "`own`, which each thread has"),
         ("#pragma omp parallel\n{ long v[2];\n#pragma omp task\n{ v[0] = 1; shmem_quiet(); }\n}", "`v` is copied for"),
         ("#pragma omp parallel\n{ long v = 1;\n#pragma omp task shared(v)\n{ v = 1; shmem_quiet(); }\n}",
          "`v`, which a thread of the team has for itself"),

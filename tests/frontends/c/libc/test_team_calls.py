@@ -195,3 +195,22 @@ def test_results_of_threads(work: str, use: str, line: str | None) -> None:
 def test_a_result_that_may_point_to_several_variables() -> None:
     with pytest.raises(SourceError, match="the result of a thread is not known here"):
         parse_c(RESULTS.format(work="return x ? &x : &y;", use="y = *(long *)r;")).program(1)
+
+
+LOCAL = """#include <shmem.h>
+#include <pthread.h>
+#include <assert.h>
+static _Thread_local int mine = 4, other[2] = {{1, 2}}; long x;
+static void *work(void *p) {{ assert(mine == 4); mine = 7; other[1] = 9; shmem_long_p(&x, mine, 0); return 0; }}
+int main(void) {{ int p; pthread_t t; shmem_init_thread(SHMEM_THREAD_MULTIPLE, &p); mine = 5;
+pthread_create(&t, 0, work, 0); pthread_join(t, 0); {then} shmem_finalize(); return 0; }}
+"""
+
+
+def test_thread_local_variables_of_c() -> None:
+    """They were taken for variables that all threads share."""
+    right, wrong = ("assert(mine == 5 && other[1] == 2);", "assert(mine == 7);")
+    assert check(parse_c(LOCAL.format(then=right)), 1).assertions == "hold"
+    assert check(parse_c(LOCAL.format(then=wrong)), 1).assertions != "hold"
+    with pytest.raises(SourceError, match="thread-local variables of a thread after others"):
+        parse_c(LOCAL.format(then="pthread_create(&t, 0, work, 0); pthread_join(t, 0);")).program(1)
