@@ -11,14 +11,32 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeGuard
+from itertools import repeat
+from typing import Any, TypeGuard, TypeVar
 
 from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO, applied
 from pgasrob.program.value_classes import record
 
 Evaluator = Callable[[Sequence[int]], int]
+T = TypeVar("T")
+
+
+class Apart(Exception):
+    """Ranks for which one thing was to be computed need different ones: ``values``, one for each of them."""
+
+    def __init__(self, values: Sequence[Hashable]) -> None:
+        super().__init__("ranks that were taken as one do different things")
+        self.values = tuple(values)
+
+
+def alike(values: Sequence[T]) -> T:
+    """The value that all ranks have, of ``values`` of each of them. Raises :class:`Apart` where they differ."""
+    first = values[0]
+    if any(each != first for each in values):
+        raise Apart(values)
+    return first
 
 
 class Fault(Exception):
@@ -74,6 +92,43 @@ class Symbol:
 
     name: str
     value: int
+
+
+class ConstByRank(Const):
+    """A constant that is another one, a number or the address of a cell, on each of some ranks for which code is made
+    at once: ``each``, in the order of the ranks. Whoever needs the number itself sends the ranks apart
+    (:class:`Apart`)."""
+
+    __slots__ = ("each",)
+    each: tuple[Const | Symbol, ...]
+
+    def __init__(self, each: tuple[Const | Symbol, ...]) -> None:
+        object.__setattr__(self, "each", each)
+
+    @property
+    def value(self) -> int:
+        raise Apart(self.numbers)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(one.value for one in self.each)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Const):
+            return False
+        others = other.each if isinstance(other, ConstByRank) else repeat(other)
+        return alike([one == another for one, another in zip(self.each, others, strict=False)])
+
+    def __hash__(self) -> int:
+        raise Apart(self.numbers)
+
+    def __repr__(self) -> str:
+        return f"ConstByRank({self.each})"
+
+
+def const_of(numbers: Sequence[int]) -> Const:
+    """The constant that is so and so many on each rank."""
+    return Const(numbers[0]) if len(set(numbers)) == 1 else ConstByRank(tuple(map(Const, numbers)))
 
 
 @record
@@ -386,6 +441,11 @@ def folded(expr: Unary | Binary) -> Expr:
         return Const(evaluator(expr)(()))
     except Fault:
         return expr
+
+
+def on_rank(expr: Expr, place: int) -> Expr:
+    """``expr`` as it is on the rank that is at ``place`` among those for which code is made at once."""
+    return rewritten(expr, lambda part: part.each[place] if isinstance(part, ConstByRank) else None)
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:

@@ -7,9 +7,10 @@ from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
+from pgasrob.frontends.c.arithmetic import value_of
 from pgasrob.frontends.c.together import Bringing
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Unknown, Value
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit, Mark
 from pgasrob.program.expressions import Const, Expr
@@ -25,12 +26,9 @@ NUMBERED = ".numbered"
 
 def as_value(given: Given) -> Value:
     """A result or stored value as a value of C."""
-    match given:
-        case int():
-            return Known(int(given))
-        case Const(number):
-            return Known(number)
-    return given if isinstance(given, Value) else Unknown(given)
+    if isinstance(given, int):
+        return Known(int(given))
+    return given if isinstance(given, Value) else value_of(given)
 
 
 FREED = "freed"

@@ -302,6 +302,10 @@ class Call(Protocol):
         """What ``rank`` has published under ``key``. None as long as that is not known; then the machine runs again
         once it is."""
 
+    def published_here(self, key: str) -> Hashable | None:
+        """The same of the rank itself."""
+        ...
+
     def own_fact(self, key: str) -> Hashable | None:
         """What this rank has published under ``key``; when lowering for all node counts, what any rank has. For facts
         that collect what is ever done, or that a collective call needs to be the same on all ranks."""

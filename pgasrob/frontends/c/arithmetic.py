@@ -6,6 +6,8 @@ by zero or a shift too far, stays an expression, which faults when a run comes t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
@@ -16,10 +18,13 @@ from pgasrob.frontends.c.values import (
     Entry,
     Handle,
     Known,
+    KnownByRank,
     ObjectId,
     Undefined,
     Unknown,
     Value,
+    known_of,
+    numbers,
 )
 from pgasrob.program.expressions import (
     INT32,
@@ -29,12 +34,14 @@ from pgasrob.program.expressions import (
     RELATIONS,
     Binary,
     Const,
+    ConstByRank,
     Expr,
     Fault,
     IntType,
     Me,
     Nodes,
     Unary,
+    const_of,
     constant,
     folded,
 )
@@ -50,10 +57,14 @@ _OF_EQUALS = {"==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0, "-": 0, "^": 0
 
 
 def expression(value: Known | Unknown) -> Expr:
+    if isinstance(value, KnownByRank):
+        return const_of(value.numbers)
     return Const(value.value) if isinstance(value, Known) else value.expr
 
 
 def value_of(expr: Expr) -> Known | Unknown:
+    if isinstance(expr, ConstByRank):
+        return known_of(expr.numbers)
     return Known(expr.value) if isinstance(expr, Const) else Unknown(expr)
 
 
@@ -105,6 +116,8 @@ def binary(operator: str, left: Value, right: Value, type: CType) -> Value:
     if isinstance(left, Known) and isinstance(right, Known) and isinstance(type, Integer):
         # Most of what is computed; the same as below, without expressions.
         try:
+            if isinstance(left, KnownByRank) or isinstance(right, KnownByRank):
+                return _on_each(OPERATORS[operator], left, right, type.type)
             return Known(OPERATORS[operator](left.value, right.value, type.type))
         except Fault:
             pass
@@ -131,6 +144,10 @@ def binary(operator: str, left: Value, right: Value, type: CType) -> Value:
     if operator in ("*", "/") and constant(second) == 1:
         return left
     return value_of(folded(Binary(operator, first, second, integer_type(type))))
+
+
+def _on_each(compute: Callable[[int, int, IntType], int], left: Known, right: Known, type: IntType) -> Known:
+    return known_of([compute(one, other, type) for one, other in zip(numbers(left), numbers(right), strict=False)])
 
 
 def _on_pointers(operator: str, left: Value, right: Value) -> Value:
@@ -210,6 +227,8 @@ def _offset(address: Address) -> Expr:
 def convert(source: Value, of: CType, to: CType) -> Value:
     """``source``, of type ``of``, converted to type ``to`` (C11, 6.3)."""
     if isinstance(source, Known) and isinstance(of, Integer) and isinstance(to, Integer) and not to.boolean:
+        if isinstance(source, KnownByRank):
+            return known_of([to.type.wrap(number) for number in source.numbers])
         return Known(to.type.wrap(source.value))
     if isinstance(source, Undefined):
         return UNDEFINED

@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.call_steps import CallFirst, NotAllowed
 from pgasrob.frontends.apis.communicating import moves_data
-from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
+from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome, Way
 from pgasrob.frontends.apis.lent import LENT
-from pgasrob.frontends.c import arithmetic, code
+from pgasrob.frontends.c import arithmetic, by_rank, code
 from pgasrob.frontends.c.branching import Branch
 from pgasrob.frontends.c.code import CompiledFunction, Unit
 from pgasrob.frontends.c.layout import size_of
@@ -23,13 +23,13 @@ from pgasrob.frontends.c.registers import registers_in
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Integer, Pointer, Void
-from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, Unknown, Value, no_pointer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, Unknown, Value, addresses_of, no_pointer
 from pgasrob.frontends.c.writer import LEFT_OPEN, disturbed
 from pgasrob.program import core
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit
 from pgasrob.program.count_note import RankEnd
-from pgasrob.program.expressions import Binary, Unary, folded
+from pgasrob.program.expressions import Apart, Binary, Unary, folded
 from pgasrob.program.statements import Do, Statement, statements_in
 
 MOST_FRAMES = 500
@@ -84,9 +84,12 @@ class Calling:
             before = (each for each in places if self.program.has_calls_from(*each))
             left, behind = next(before, (function, 0))
             span = left.spans[behind - 1] if behind else self.position.span
-            self.world.ends.append(RankEnd(self.position.rank.number, span, bool(behind), refuses, of_all))
+            self.world.ends += (
+                RankEnd(rank, span, bool(behind), refuses, of_all) for rank in self.position.rank.numbers
+            )
         if isinstance(open := self.position.state.notes.get(LEFT_OPEN), str):
-            self.facts.publish(self.position.rank.publisher, open, True)
+            for rank in self.position.rank.publishers:
+                self.facts.publish(rank, open, True)
         self.parts.agreements.end()
         self.writer.close()
 
@@ -113,7 +116,7 @@ class Calling:
         self._look_at_pointers(call)
         seen = self.seen_by_handlers(self.parts, call, name)
         try:
-            outcomes = handler(seen)
+            outcomes = self._ways(handler, seen, call)
         except NotAllowed as forbidden:
             del self.writer.node.statements[issued:]
             outcomes = forbidden.outcome(seen)
@@ -148,6 +151,28 @@ class Calling:
             case _:
                 self._choose(ways)
 
+    def _ways(self, handler: Handler, seen: Call, call: code.Call) -> Way | Sequence[Way]:
+        """How a call may end; put together of how it may on each rank, where those that are executed at once differ."""
+        if self.position.rank.is_symbol or len(self.position.rank.numbers) == 1:
+            return handler(seen)
+        if seen.name not in self.world.classes.by_rank:
+            found = by_rank.attempt(self.parts, lambda: handler(seen))
+            if found is not None:
+                return found
+            self.world.classes.by_rank.add(seen.name)
+
+        def ways(_: int) -> Way | Sequence[Way]:
+            self._look_at_pointers(call)
+            return handler(self.seen_by_handlers(self.parts, call, seen.name))
+
+        try:
+            together, done = by_rank.each_rank(self.parts, ways)
+        except (NotAllowed, CallFirst, Several, Problem):
+            raise Apart(self.position.rank.numbers) from None
+        if done:
+            raise Apart(self.position.rank.numbers)
+        return together
+
     def _check_alone(self, name: str, ways: Sequence[Way]) -> None:
         """Raises :class:`Problem` where the call communicates and other threads of the rank run beside it."""
         teams = self.position.teams
@@ -168,8 +193,9 @@ class Calling:
             value = self.position.frame.slots[slot]
             if not isinstance(value, Address) or not isinstance(type, Pointer) or not isinstance(type.to, Integer):
                 continue
-            if value.object in self.facts.objects and not value.object.of_api:
-                self.used_as(value, size_of(type.to), type.to.type.signed)
+            for each in addresses_of(value):
+                if each.object in self.facts.objects and not each.object.of_api:
+                    self.used_as(each, size_of(type.to), type.to.type.signed)
 
     def used_as(self, address: Address, size: int, signed: bool) -> None:
         """Note that the integer at ``address`` is taken for a signed one or an unsigned one: it is mixed if it is
@@ -308,7 +334,10 @@ class Calling:
     def _remember(self, state: Mapping[str, Hashable]) -> None:
         """Replace the notes that APIs keep; those with None are taken away."""
         notes = self.position.state.notes
-        notes.update(state)
+        notes.update(
+            (key, each.onto(notes.get(key)) if isinstance(each, by_rank.NoteByRank) else each)
+            for key, each in state.items()
+        )
         for key in [key for key, value in state.items() if value is None]:
             notes.pop(key, None)
 

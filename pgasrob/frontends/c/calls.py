@@ -9,6 +9,7 @@ from typing import NoReturn, cast
 from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression, value_of
+from pgasrob.frontends.c.by_rank import notes_at, on_rank
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
@@ -21,7 +22,7 @@ from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command, Mark
-from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, depends_on_rank, is_of_rank
+from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, alike, depends_on_rank, is_of_rank
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import NOWHERE, Choose, Do, Goto, If, Labelled, Loop, Skip, Span, Statement, While
 
@@ -38,7 +39,10 @@ class MachineCall:
         self.call = call
         self.name = name
         self.strict = machine.world.program.strict
-        self.arguments: tuple[Value, ...] = tuple(machine.position.frame.slots[slot] for slot in call.arguments)
+        slots, place = machine.position.frame.slots, machine.position.place
+        self.arguments: tuple[Value, ...] = tuple(slots[slot] for slot in call.arguments)
+        if place is not None:
+            self.arguments = tuple(on_rank(each, place) for each in self.arguments)
         self.types = call.types
         self.texts = call.texts
         self.span: Span = machine.position.span
@@ -82,7 +86,7 @@ class MachineCall:
         return self.machine.world.everyone
 
     def among(self, members: tuple[int, ...]) -> bool:
-        return members == self.everyone or self.rank in members
+        return members == self.everyone or self.machine.position.rank.each(lambda rank: rank in members)
 
     def may_be(self, index: int, value: int) -> bool:
         bounds = self.machine.undecided.bounds(self.expression(index))
@@ -101,7 +105,7 @@ class MachineCall:
 
     @property
     def state(self) -> Mapping[str, Hashable]:
-        return self.machine.position.state.notes
+        return notes_at(self.machine.position.state.notes, self.machine.position.place)
 
     # Arguments
 
@@ -253,6 +257,10 @@ class MachineCall:
         return self.machine.transferred.walked(first, second, bytes, element)
 
     def load(self, address: Address, type: CType) -> Value | None:
+        place, value = self.machine.position.place, self._load(address, type)
+        return value if place is None or value is None else on_rank(value, place)
+
+    def _load(self, address: Address, type: CType) -> Value | None:
         machine = self.machine
         machine.objects.object(address.object)
         if (
@@ -336,7 +344,10 @@ class MachineCall:
         if name is not None and memory.object in facts.objects:
             array, bracket, member = name.rpartition("[0]")
             own = f"{array}[{facts.rank or rank}]{member}" if bracket else name
-            facts.objects[memory.object].seen_as = own, self._pointed_to(table)
+            object, seen_as = facts.objects[memory.object], (own, self._pointed_to(table))
+            if object.seen_as not in (None, seen_as):
+                facts.changed()  # its cells are called otherwise
+            object.seen_as = seen_as
 
     def gets_rank(self, to: Address | None = None) -> None:
         facts = self.machine.facts
@@ -430,7 +441,8 @@ class MachineCall:
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:
-            self.machine.facts.publish(self.rank, key, value)
+            for rank in self.machine.position.rank.numbers:
+                self.machine.facts.publish(rank, key, value)
             return
         if by_all:
             self.machine.agreements.by_all(key, self.name, self.span)
@@ -445,8 +457,14 @@ class MachineCall:
             raise NumberNeeded(f"`{self.name}` needs to know what rank {rank} does", self.span)
         return self.machine.facts.published.get((rank, key))
 
+    def published_here(self, key: str) -> Hashable | None:
+        if self.symbolic:
+            raise NumberNeeded(f"`{self.name}` needs to know what each rank does", self.span)
+        return self.own_fact(key)
+
     def own_fact(self, key: str) -> Hashable | None:
-        return self.machine.facts.published.get((self.machine.position.rank.publisher, key))
+        published = self.machine.facts.published
+        return alike([published.get((rank, key)) for rank in self.machine.position.rank.publishers])
 
     def all_facts(self, key: str) -> list[Hashable]:
         ranks = (SOME,) if self.symbolic else self.everyone

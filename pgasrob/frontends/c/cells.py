@@ -16,7 +16,7 @@ from pgasrob.frontends.c.types import UCHAR, Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import Known, ObjectId, Undefined
 from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.declarations import Growing, MemoryObject
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Symbol, Unary
+from pgasrob.program.expressions import Binary, Conditional, Const, ConstByRank, Expr, Symbol, Unary
 
 NOT_YET = -1 << 32
 """The addresses of what is not laid out yet are below: the machine will run again."""
@@ -63,6 +63,12 @@ class Cells:
             return [(id, None) for id, object in self._facts.objects.items() if object.in_cells]
         found = (self._new.get(place) if place <= NOT_YET else self.at.get(place) for place in places)
         return [(each[0], each[1] if known else None) for each in found if each is not None]
+
+    def named_by_any(self, address: Expr) -> Scalars:
+        """The same of ranks that are executed at once: the scalars that ``address`` may be that of on any of them."""
+        if isinstance(address, ConstByRank):
+            return [found for each in address.each for found in self.named_by(each)]
+        return self.named_by(address)
 
     def new(self, id: ObjectId, offset: int | None) -> int:
         """An address for what is not laid out yet, the scalar at ``offset`` in an object (None: any one of it)."""

@@ -9,7 +9,7 @@ from pgasrob.frontends.c.extended import LARGEST_SCALAR, from_extended, to_exten
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import range_of, values_of
 from pgasrob.frontends.c.types import CType, Floating, Integer
-from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown, Value
+from pgasrob.frontends.c.values import UNDEFINED, Known, KnownByRank, Undefined, Unknown, Value, known_of
 from pgasrob.program.expressions import Binary, Const, IntType, Unary, float_bits, float_value
 from pgasrob.stop_points import stop_point
 
@@ -32,6 +32,11 @@ Key = tuple[tuple[Range, ...], frozenset[tuple[int, Pages]]]
 PAGE, PAGES = 10, 6
 """Pages have so many bytes, groups of them so many pages, as powers of two."""
 SIGNED_BYTE = IntType(8, True)
+
+
+def _loaded(number: int, type: Integer) -> int:
+    """``number`` as one of ``type``."""
+    return int(number != 0) if type.boolean else type.type.wrap(number)
 
 
 class Contents:
@@ -88,7 +93,7 @@ class Contents:
         """Put a scalar where there is none, or one of this kind."""
         row = self.rows.get((size, floating))
         if row is not None and not offset % size and 0 <= (place := offset // size) < len(row):
-            if isinstance(value, Known) and not (floating and _is_nan(value.value)):
+            if type(value) is Known and not (floating and _is_nan(value.value)):
                 self.others.pop(offset, None)
                 row[place] = float_value(value.value) if floating else value.value
             else:
@@ -129,7 +134,7 @@ class Contents:
             found = self.rows[kind] = [None] * (length // size)
             for offset, (each, value, float) in list(self.others.items()):
                 fits = (each, float) == kind and not offset % size and 0 <= offset <= length - size
-                if fits and isinstance(value, Known) and not (floating and _is_nan(value.value)):
+                if fits and type(value) is Known and not (floating and _is_nan(value.value)):
                     found[offset // size] = float_value(value.value) if floating else value.value
                     del self.others[offset]
         elif len(found) < length // size:
@@ -156,7 +161,7 @@ class Contents:
             held = self.others.get(offset) if start <= offset < end else None
             if held is not None:
                 size, value, floating = held
-                if isinstance(value, Known) and not offset % size:
+                if type(value) is Known and not offset % size:
                     numbers.setdefault((size, floating), {})[offset // size] = value.value
                 else:
                     apart.append((offset, size, value, floating))
@@ -244,7 +249,9 @@ class Contents:
         if held is not None and held[0] == size and held[2] == floating:
             value = held[1]
             if isinstance(value, Known) and isinstance(type, Integer):
-                return Known(int(value.value != 0) if type.boolean else type.type.wrap(value.value))
+                if isinstance(value, KnownByRank):
+                    return known_of([_loaded(each, type) for each in value.numbers])
+                return Known(_loaded(value.value, type))
             if isinstance(value, Unknown) and isinstance(type, Integer):
                 return _as(value, type)
             return value

@@ -15,20 +15,27 @@ from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.doubles import doubles
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.followed import Followed
-from pgasrob.frontends.c.graph import go_round
+from pgasrob.frontends.c.graph import go_round, of_rank
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.moved import FOLDING, NotLaid
 from pgasrob.frontends.c.problem import Problem, StillLong, TryAgain
 from pgasrob.frontends.c.symbolic import Path
-from pgasrob.frontends.c.world import Budget, World
+from pgasrob.frontends.c.world import Budget, Classes, World
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.declarations import MemoryObject, Process, Queue
+from pgasrob.program.expressions import Apart
 from pgasrob.program.files import name_of
 from pgasrob.program.program import Program
 from pgasrob.program.statements import FlowGraph, Line
 
 MOST_PASSES = 300
+
+
+class _Restart(Exception):
+    """Some ranks have to be executed apart from others from now on."""
+
+
 SHORTER = 6
 """By how much shorter than long code it is where loops are kept soon."""
 Marks = Literal["none", "calls", "outside"]
@@ -52,13 +59,25 @@ def lower(
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
     first: tuple[Program, dict[int, Followed]] | Problem | None = None
+    classes = Classes()
     for folding in FOLDING:
+        if nodes is not None and (folding or followed is not None):
+            classes.begin(nodes)
+            classes.apart()  # what each rank does is noted for itself
         facts = Facts("late" if nodes is None else "soon", folding, nodes or MAX_CELLS)
         ways = dict[int, Followed]()
         noted = None if followed is None else ways
         marked, outside = marks == "calls", marks == "outside"
         world = partial(
-            World, compiled, nodes, marked=marked, outside=outside, followed=noted, leaving=leaving, budget=budget
+            World,
+            compiled,
+            nodes,
+            marked=marked,
+            outside=outside,
+            followed=noted,
+            leaving=leaving,
+            budget=budget,
+            classes=classes,
         )
         try:
             program, facts = _with_loops(world, facts)
@@ -118,7 +137,10 @@ def _lowered(world: World) -> Program:
     facts = world.facts
     for _ in range(MOST_PASSES):
         version = facts.version
-        processes = _one_pass(world, version)
+        try:
+            processes = _one_pass(world, version)
+        except _Restart:
+            continue
         if processes is not None:
             if not facts.threads.any:  # else a variable of the rank is no register
                 processes = into_registers(world, processes)
@@ -217,6 +239,9 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
             again = True  # what the other ranks do and publish may be needed for more than this pass
         except NotLaid:
             pass
+        except Apart as apart:
+            world.classes.part(machine.position.rank.numbers, apart.values)
+            raise _Restart from None
         except Problem as problem:
             # Another rank may add a fact with which this is no mistake in the next pass.
             mistake = mistake or problem
@@ -229,24 +254,29 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         return None
     if mistake is not None:
         raise mistake
-    return tuple(map(_process, machines))
+    processes = [each for machine in machines for each in _processes(machine)]
+    return tuple(sorted(processes, key=lambda each: (each.ranks or (0,), each.thread)))
 
 
 def _machines(world: World) -> Iterator[Machine]:
     """A machine for each rank, and then one for each further thread that it has forked."""
     for rank in world.ranks:
         yield Machine(world, rank, MachineCall)
-        if not rank.is_symbol and rank.number in world.forks:
-            for thread in range(1, max(world.forks[rank.number].threads, default=0) + 1):
-                yield Machine(world, rank, MachineCall, thread)
+        forks = [] if rank.is_symbol else [world.forks[each].threads for each in rank.numbers if each in world.forks]
+        for thread in range(1, max(map(partial(max, default=0), forks), default=0) + 1):
+            yield Machine(world, rank, MachineCall, thread)
 
 
-def _process(machine: Machine) -> Process:
-    """What ``machine`` has written, as the process of its thread."""
-    rank, ranks = machine.position.rank, None
+def _processes(machine: Machine) -> Iterator[Process]:
+    """What ``machine`` has written, as the processes of its thread of each rank that it has executed."""
+    rank, nodes, thread = machine.position.rank, machine.writer.nodes, machine.position.thread
+    go_round(nodes)
     if rank.is_symbol:
         machine.parts.agreements.check()
+        yield Process(None, assemble(nodes), thread=thread)
+    elif len(rank.numbers) == 1:
+        yield Process(rank.numbers, assemble(nodes), thread=thread)
     else:
-        ranks = (rank.number,)
-    go_round(machine.writer.nodes)
-    return Process(ranks, assemble(machine.writer.nodes), thread=machine.position.thread)
+        for place, number in enumerate(rank.numbers):
+            its = {label: of_rank(node, place) for label, node in nodes.items()}
+            yield Process((number,), assemble(its), thread=thread)

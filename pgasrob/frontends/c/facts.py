@@ -20,7 +20,7 @@ from pgasrob.frontends.c.symbolic import Extent, NumberNeeded
 from pgasrob.frontends.c.thread_facts import ThreadFacts
 from pgasrob.frontends.c.together import COUNTED, LATEST
 from pgasrob.frontends.c.types import Array, CType, Pointer
-from pgasrob.frontends.c.values import Address, ObjectId, Value
+from pgasrob.frontends.c.values import Address, ObjectId, Value, addresses_of
 from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
@@ -303,10 +303,11 @@ class Facts:
         """The variable ``name`` of ``type`` is set to ``value``, the address of memory without a name of its own."""
         if name is None or not isinstance(type, Pointer):
             return
-        if value.owner is not None:
-            self.elsewhere.add(name)
-        elif value.offset == 0:
-            self.point(value.object, name, type.to)
+        for each in addresses_of(value):
+            if each.owner is not None:
+                self.elsewhere.add(name)
+            elif each.offset == 0:
+                self.point(each.object, name, type.to)
 
     def stored(self, to: Address, value: Value) -> None:
         """The variable at ``to``, unless it is an element of a table, is set to ``value``."""

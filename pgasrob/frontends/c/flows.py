@@ -79,9 +79,10 @@ class Flows:
         self._look_for_doubts(statements)
         self._look_for_reads(statements)
         statements = [_mapped(each, self._as_read) for each in statements]
+        chosen = self.undecided.chosen
         for form in [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]:
             for role, expr in core.expressions(form):
-                self._settle_place(role, rewritten(expr, self.undecided.chosen.get))
+                self._settle_place(role, rewritten(expr, chosen.get) if chosen else expr)
         return [new for each in statements for new in self._known(each)]
 
     def known_result(self, value: Value) -> Value:

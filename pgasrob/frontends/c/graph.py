@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
-from pgasrob.program.commands import Assume
-from pgasrob.program.expressions import Const, Expr
-from pgasrob.program.statements import NOWHERE, Do, Span, Statement
+from pgasrob.program.commands import Assume, expressions_of
+from pgasrob.program.expressions import Const, Expr, on_rank
+from pgasrob.program.statements import NOWHERE, Block, Do, Labelled, Span, Statement, rebuilt
 
 
 @dataclass(slots=True)
@@ -33,3 +34,26 @@ def go_round(nodes: dict[str, Node]) -> None:
             node = nodes[node.goes_to[0]]
         if node.label in way:
             node.statements.append(Do(Assume(Const(1)), node.span))
+
+
+def of_rank(node: Node, place: int) -> Node:
+    """What the rank at ``place``, of those for which ``node`` has been made, does there."""
+    condition = None if node.condition is None else on_rank(node.condition, place)
+    return replace(node, statements=[_on(each, place) for each in node.statements], condition=condition)
+
+
+def _on(statement: Statement, place: int) -> Statement:
+    """``statement``, which is the same object where all ranks do the same."""
+    if isinstance(statement, Do):
+        found = expressions_of(statement.command)
+        its = {name: on_rank(expr, place) for name, expr in found.items()}
+        if all(its[name] is expr for name, expr in found.items()):
+            return statement
+        return replace(statement, command=replace(statement.command, **cast("dict[str, Any]", its)))
+    if isinstance(statement, Labelled):
+        return Labelled(statement.label, _on(statement.statement, place))
+    return rebuilt(
+        statement,
+        lambda block: Block(tuple(_on(each, place) for each in block.statements)),
+        lambda expr: on_rank(expr, place),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from pgasrob.frontends.c.facts import ObjectFacts
@@ -18,7 +19,7 @@ from pgasrob.frontends.c.writer import Writer
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.expressions import Apart, Expr, constant, on_rank
 from pgasrob.program.statements import Do, Span, Statement, statements_in
 from pgasrob.stop_points import stop_point
 
@@ -74,7 +75,8 @@ class Issuer:
                 if id(each) in outside and self.moved.stored(each.command):
                     self.unset.look_for_reached(made)
                 else:
-                    self._look_at(form, made)
+                    self._look_for_fences(form)
+                    self._look_at_each(each.command, form, made)
         if any(accesses.values()):
             self.unset.look_for_initialised(known, accesses)
         self.writer.write(*known)
@@ -93,9 +95,20 @@ class Issuer:
         self.writer.write(*known)
         self.flows.read, self.flows.undecided.chosen = read, chosen
 
+    def _look_at_each(
+        self, command: commands.Command, form: core.Form, accesses: tuple[core.Access[core.Place], ...]
+    ) -> None:
+        """As :meth:`_look_at`, on each rank where ranks that are executed at once access different memory."""
+        try:
+            self._look_at(form, accesses)
+        except Apart:
+            for place in range(len(self.position.rank.numbers)):
+                with self.position.at_rank(place):
+                    form = core.lower(commands.map_expressions(command, partial(on_rank, place=place)))
+                    self._look_at(form, core.accesses_of(form))
+
     def _look_at(self, form: core.Form, accesses: tuple[core.Access[core.Place], ...]) -> None:
         """Note what a command does to memory by its ``accesses``, at its issue and later."""
-        self._look_for_fences(form)
         if not accesses:
             return
         self._unsettle(accesses)

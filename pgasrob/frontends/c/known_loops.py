@@ -152,12 +152,12 @@ def scalars(memory: Memory, id: ObjectId, offset: int, type: CType, write: bool)
     return row, last, accessed, facts.covered.keys(), contents, contents.written, contents.others, contents.rows
 
 
-def unset(contents: Contents, offset: int, type: CType) -> int | float | None:
+def unset(contents: Contents, offset: int, of: CType) -> int | float | None:
     """A number that is not in its row; None for what is none."""
-    value = contents.load(offset, type)
-    if not isinstance(value, Known):
+    value = contents.load(offset, of)
+    if type(value) is not Known:
         return None
-    return float_value(value.value) if isinstance(type, Floating) else value.value
+    return float_value(value.value) if isinstance(of, Floating) else value.value
 
 
 def pointer(contents: Contents, offset: int) -> Address | None:
@@ -187,11 +187,11 @@ def ended(memory: Memory, names: Iterable[str]) -> bool:
 
 
 def number(value: Value) -> int | None:
-    return value.value if isinstance(value, Known) else None
+    return value.value if type(value) is Known else None
 
 
 def real(value: Value) -> float | None:
-    return float_value(value.value) if isinstance(value, Known) else None
+    return float_value(value.value) if type(value) is Known else None
 
 
 def place(value: Value) -> Address | None:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from pgasrob.frontends.apis.interface import Way
-from pgasrob.frontends.c import arithmetic, code
+from pgasrob.frontends.c import arithmetic, by_rank, code
 from pgasrob.frontends.c.branching import Branch
 from pgasrob.frontends.c.calling import Calling, MakesCalls
 from pgasrob.frontends.c.contents import Contents
@@ -32,10 +32,11 @@ from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectI
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Mark
-from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.expressions import Apart, Const, Expr
 from pgasrob.program.outside_memory import ENDING
 from pgasrob.stop_points import stop_point
 
+ZERO = Known(0)
 PROGRAM = "program"
 """What stands for the name of the program in `argv[0]`."""
 
@@ -155,7 +156,12 @@ class Machine:
         if values is None:
             CONTROL[type(instruction)](self, instruction)
             return
-        value = values(self, instruction, slots)
+        try:
+            value = values(self, instruction, slots)
+        except Apart:
+            if not isinstance(instruction, COMPUTES):
+                raise
+            value = self._on_each_rank(values, instruction, slots)
         if not self.writer.open:
             return
         if value is not None:
@@ -168,6 +174,17 @@ class Machine:
                 variable = function.slots[instruction.target]
                 self.facts.points(variable.name, variable.type, value)
         frame.pc += 1
+
+    def _on_each_rank(
+        self, values: Callable[[Machine, Any, list[Value]], Value | None], instruction: Any, slots: list[Value]
+    ) -> Value | None:
+        """What a computing ``instruction`` gives where that needs the numbers of each rank."""
+
+        def compute(place: int) -> Value | None:
+            value = values(self, instruction, [by_rank.on_rank(each, place) for each in slots])
+            return None if value is None else by_rank.on_rank(value, place)
+
+        return by_rank.each_rank(self.parts, compute)[0]
 
     def _by_answers(self, action: Callable[[], None], way: Way | None = None, again: str | None = None) -> None:
         """Do ``action``, which is to execute an instruction or to go on with a call by ``way`` and ``again``; where it
@@ -304,7 +321,7 @@ class Machine:
             self.issuer.fault(f"a condition depends on {f'`{name}`' if name else 'a variable'}, which has not been set")
             return
         if not isinstance(condition, Unknown):
-            taken = not isinstance(condition, Known) or condition.value != 0
+            taken = not isinstance(condition, Known) or condition != ZERO
             if self.followed is not None:
                 written, span = self.writer.statements, self.position.span
                 self.followed.branch(frame.function.name, frame.pc, taken, written, span)
@@ -410,5 +427,7 @@ CONTROL: dict[type, Callable[[Machine, Any], None]] = {
     code.Return: Machine._return,
 }
 """Instructions that set the place of the next one."""
+COMPUTES = (code.Convert, code.Unary, code.Binary, code.Offset, code.Stride, code.Difference, code.Load)
+"""Instructions that change nothing but what is in a slot."""
 ACCESSES = (code.Load, code.Store, code.Copy, code.Clear, code.Call, code.Leave, code.Return)
 """Instructions that may access cells."""

@@ -38,6 +38,7 @@ from pgasrob.frontends.c.values import (
     Undefined,
     Unknown,
     Value,
+    has_known_offset,
     of_registers,
 )
 from pgasrob.frontends.c.views import Views, as_type, assembled, piece_of
@@ -133,9 +134,7 @@ class Memory:
             self.facts.note(address.object, address.offset, type)
             if owner is None and not self.facts.is_shared(address.object, address.offset, size):
                 value = self.objects.contents(address.object).load(address.offset, type)
-                if value is None:
-                    return self._unknown_part(address, type)
-                return value
+                return self._unknown_part(address, type) if value is None else value
         else:
             self.facts.note_each(address.object, self.pointers.offsets(address, size), type)
         if not self.unset.is_set(address, size):
@@ -259,7 +258,7 @@ class Memory:
             if owner is None and not self.facts.is_shared(address.object, address.offset, size):
                 value = self._unmixed(address, value)
                 if not isinstance(value, Unknown) or only_leaves(value.expr):
-                    if isinstance(value, Address) and not isinstance(value.offset, int | Const):
+                    if isinstance(value, Address) and not has_known_offset(value):
                         raise Problem("PG143", "a pointer is stored of which it is not known where it points",
                                       "keep an index instead")  # fmt: skip
                     if of_registers(value):

@@ -27,6 +27,8 @@ class Objects:
         self.position = position
         self.facts = position.facts
         self.unit = position.unit
+        self.writes = 0
+        """How often contents have been asked for to be changed."""
 
     def declare(
         self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
@@ -112,6 +114,7 @@ class Objects:
         elif write and found.shared:
             found = memory[id] = found.copy()
         if write:
+            self.writes += 1
             found.shared = False
         return found
 

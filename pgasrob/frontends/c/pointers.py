@@ -139,7 +139,9 @@ class Pointers:
             if self.position.rank.is_symbol:
                 raise NumberNeeded(f"whose memory is {what} through a pointer here is another thing on some ranks")
             self.position.rests_on_memory("a pointer")
-            if not pointer.mapped or pointer.owner not in self.world.neighbours(self.position.rank.number):
+            if not pointer.mapped or not self.position.rank.each(
+                lambda rank: pointer.owner in self.world.neighbours(rank)
+            ):
                 say = ", or, where the ranks share memory, say so: `--shared-memory all`" if pointer.mapped else ""
                 raise Problem(
                     "PG143",

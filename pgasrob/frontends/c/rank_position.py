@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import cast
 
 from pgasrob.frontends.c import code
@@ -40,6 +41,7 @@ class Position:
         self.unit = world.program.unit
         self.rank = rank
         self.me = rank.expr
+        self.place: int | None = None
         self.thread = thread
         self.version = world.facts.version
         self.instructions = 0
@@ -48,6 +50,17 @@ class Position:
         self.state: State
         self.frame: Frame
         self._latest_at = self._latest = NOWHERE
+
+    @contextmanager
+    def at_rank(self, place: int) -> Iterator[None]:
+        """Be one alone of the ranks that are executed at once, the one at ``place`` among them."""
+        rank, self.place = self.rank, place
+        self.rank = Rank(Const(rank.numbers[place]))
+        self.me = self.rank.expr
+        try:
+            yield
+        finally:
+            self.rank, self.me, self.place = rank, rank.expr, None
 
     def go_to(self, state: State) -> None:
         """The rank goes on from ``state``."""
@@ -97,7 +110,7 @@ class Position:
         owner = address.owner
         if owner is None or isinstance(owner, Expr):
             return owner
-        return None if owner == self.rank.number else Const(owner)
+        return None if self.rank.each(lambda rank: rank == owner) else Const(owner)
 
     @property
     def teams(self) -> list[code.Region]:

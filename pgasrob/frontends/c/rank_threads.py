@@ -214,7 +214,10 @@ class Threads:
             raise Problem(
                 "PG104", "main ends while other threads run, which is not supported", hint, self.position.span
             )
-        rank, known = self.position.rank.number, self.facts.threads.ways
+        known = self.facts.threads.ways
+        if not known:
+            return []
+        rank = self.position.rank.number
         last = dict(cast("tuple[tuple[int, int], ...]", self.notes.get(LAST, ())))
         made: list[Command] = []
         for thread in sorted({thread for of, thread in known if of == rank}):

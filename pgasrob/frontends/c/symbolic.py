@@ -6,12 +6,27 @@ program that is made holds for every rank on every number of nodes, or none is m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeVar
 
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.program.expressions import MOST_NODES, Binary, Conditional, Const, Expr, Me, Nodes, Unary, parts
+from pgasrob.program.expressions import (
+    MOST_NODES,
+    Binary,
+    Conditional,
+    Const,
+    ConstByRank,
+    Expr,
+    Me,
+    Nodes,
+    Unary,
+    alike,
+    parts,
+)
 from pgasrob.program.statements import Span
+
+T = TypeVar("T")
 
 
 class NumberNeeded(Problem):
@@ -27,7 +42,8 @@ SOME = -1
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The rank that a machine executes the program for: a number, or the symbol `me`, for any rank."""
+    """The rank that a machine executes the program for: a number, or the symbol `me`, for any rank; or several ranks,
+    as long as they do the same."""
 
     expr: Const | Me
 
@@ -43,9 +59,20 @@ class Rank:
         return self.expr.value
 
     @property
-    def publisher(self) -> int:
-        """As which rank it publishes facts."""
-        return SOME if isinstance(self.expr, Me) else self.expr.value
+    def numbers(self) -> tuple[int, ...]:
+        """All ranks that are executed, where they have numbers."""
+        if isinstance(self.expr, Me):
+            raise NumberNeeded("what is done here is another thing on every rank")
+        return self.expr.numbers if isinstance(self.expr, ConstByRank) else (self.expr.value,)
+
+    @property
+    def publishers(self) -> tuple[int, ...]:
+        """As which ranks it publishes facts."""
+        return (SOME,) if isinstance(self.expr, Me) else self.numbers
+
+    def each(self, compute: Callable[[int], T]) -> T:
+        """What is computed for every rank, which go apart where it differs."""
+        return alike([compute(rank) for rank in self.numbers])
 
     def __str__(self) -> str:
         return "one rank" if isinstance(self.expr, Me) else f"rank {self.expr.value}"

@@ -11,6 +11,7 @@ from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program import core
+from pgasrob.program.expressions import Apart
 from pgasrob.program.statements import Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
 
 Places = set[tuple[ObjectId, int | None]]
@@ -65,7 +66,14 @@ class Unset:
 
     def look_for_initialised(self, statements: Iterable[Statement], accesses: Accesses) -> None:
         """Note what ``statements`` set by their ``accesses``."""
-        certainly, perhaps = self._set_by(statements, accesses)
+        try:
+            certainly, perhaps = self._set_by(statements, accesses)
+        except Apart:
+            cells = (each.cell.address for made in accesses.values() for each in made if each.writes)
+            named = (id for cell in cells for id, _ in self.world.cells.named_by_any(cell))
+            if all(self.position.state.is_set(id) is ALL for id in named):
+                return
+            raise
         for id, offset in perhaps:
             known = self.position.state.is_set(id)
             if known is ALL:

@@ -6,9 +6,12 @@ pointers. What is loaded from shared memory is not: it is an expression over reg
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
-from pgasrob.program.expressions import Expr, registers_of
+from pgasrob.program.expressions import Apart, Const, Expr, alike, registers_of
 from pgasrob.program.value_classes import record
 
 
@@ -48,6 +51,42 @@ class Known:
     value: int
 
 
+class KnownByRank(Known):
+    """The same where it is another one on each of the ranks that one machine executes: ``numbers``, in their order.
+    Whoever needs the number itself sends the ranks apart (:class:`~pgasrob.program.expressions.Apart`)."""
+
+    __slots__ = ("numbers",)
+    numbers: tuple[int, ...]
+
+    def __init__(self, numbers: tuple[int, ...]) -> None:
+        object.__setattr__(self, "numbers", numbers)
+
+    @property
+    def value(self) -> int:
+        raise Apart(self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known):
+            return False
+        return alike([one == another for one, another in zip(self.numbers, numbers(other), strict=False)])
+
+    def __hash__(self) -> int:
+        return hash(self.numbers)
+
+    def __repr__(self) -> str:
+        return f"KnownByRank({self.numbers})"
+
+
+def numbers(value: Known) -> Iterable[int]:
+    """The number on each rank, as many as are asked for."""
+    return value.numbers if isinstance(value, KnownByRank) else repeat(value.value)
+
+
+def known_of(numbers: Sequence[int]) -> Known:
+    """The integer that is so and so many on each rank."""
+    return Known(numbers[0]) if len(set(numbers)) == 1 else KnownByRank(tuple(numbers))
+
+
 @record
 class Unknown:
     """An integer (or a double's bits) that registers decide: within the range of its type."""
@@ -74,6 +113,59 @@ class Address:
     def place(self) -> tuple[ObjectId, int | Expr | None, bool]:
         """Addresses in one place are so and so far apart."""
         return self.object, self.owner, self.mapped
+
+
+class AddressByRank(Address):
+    """A pointer that is another one on each of the ranks that one machine executes: ``each``, in their order. What is
+    not alike of them sends the ranks apart."""
+
+    __slots__ = ("each",)
+    each: tuple[Address, ...]
+
+    def __init__(self, each: tuple[Address, ...]) -> None:
+        object.__setattr__(self, "each", each)
+
+    @property
+    def object(self) -> ObjectId:
+        return alike([one.object for one in self.each])
+
+    @property
+    def offset(self) -> int | Expr:
+        return alike([one.offset for one in self.each])
+
+    @property
+    def owner(self) -> int | Expr | None:
+        return alike([one.owner for one in self.each])
+
+    @property
+    def mapped(self) -> bool:
+        return alike([one.mapped for one in self.each])
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        return alike([one.steps for one in self.each])
+
+    def __eq__(self, other: builtins.object) -> bool:
+        if not isinstance(other, Address):
+            return False
+        others = other.each if isinstance(other, AddressByRank) else repeat(other)
+        return alike([one == another for one, another in zip(self.each, others, strict=False)])
+
+    def __hash__(self) -> int:
+        return hash(self.each)
+
+    def __repr__(self) -> str:
+        return f"AddressByRank({self.each})"
+
+
+def has_known_offset(address: Address) -> bool:
+    """Whether it is known where in its object ``address`` points."""
+    return all(isinstance(each.offset, int | Const) for each in addresses_of(address))
+
+
+def addresses_of(address: Address) -> tuple[Address, ...]:
+    """``address`` as it is on any of the ranks that are executed at once."""
+    return address.each if isinstance(address, AddressByRank) else (address,)
 
 
 @record
@@ -116,6 +208,8 @@ Value = Known | Unknown | Address | Entry | Code | Handle | Undefined
 
 def of_registers(value: Value) -> frozenset[int]:
     """The registers that decide in whose memory, or in whose entry, ``value`` points."""
+    if isinstance(value, AddressByRank):
+        return frozenset[int]().union(*map(of_registers, value.each))
     rank = value.rank if isinstance(value, Entry) else value.owner if isinstance(value, Address) else None
     return registers_of(rank) if isinstance(rank, Expr) else frozenset()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from pgasrob.frontends.apis.interface import Exposed
@@ -17,7 +17,7 @@ from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import neighbours
 from pgasrob.program.assumptions import Noted
 from pgasrob.program.count_note import RankEnd
-from pgasrob.program.expressions import MOST_NODES, Const, Me, Nodes, Register
+from pgasrob.program.expressions import MOST_NODES, Const, Me, Nodes, Register, const_of
 from pgasrob.program.statements import Span
 
 
@@ -26,6 +26,39 @@ class Budget:
     """How many instructions may still be executed, by all ranks in all passes."""
 
     left: int
+
+
+MOST_CLASSES, MOST_ALONE = 6, 2
+"""Into so many classes ranks may be parted, and so often one rank from the others, before each is executed alone."""
+
+
+@dataclass
+class Classes:
+    """Which ranks are executed at once, since they have done the same so far but with other numbers."""
+
+    of: list[tuple[int, ...]] = field(default_factory=list)
+    by_rank: set[str] = field(default_factory=set)
+    """Functions whose calls are another thing on each rank."""
+    alone: int = 0
+    """How often one rank has been parted from at least two others."""
+
+    def begin(self, nodes: int) -> None:
+        """All ranks are in one class."""
+        self.of = [tuple(range(nodes))]
+
+    def part(self, ranks: tuple[int, ...], values: Sequence[Hashable]) -> None:
+        """``ranks``, which are one class, do different things by ``values``, one for each."""
+        parts: dict[Hashable, list[int]] = {}
+        for rank, value in zip(ranks, values, strict=True):
+            parts.setdefault(value, []).append(rank)
+        self.of = sorted([*(each for each in self.of if each != ranks), *map(tuple, parts.values())])
+        self.alone += len(parts) == 2 < len(ranks) and any(len(each) == 1 for each in parts.values())
+        if len(self.of) > MOST_CLASSES or self.alone > MOST_ALONE:
+            self.apart()
+
+    def apart(self) -> None:
+        """Execute each rank by itself from now on."""
+        self.of = sorted((rank,) for ranks in self.of for rank in ranks)
 
 
 @dataclass
@@ -77,9 +110,13 @@ class World:
 
     budget: Budget | None = None
     """What may be spent, where less than usual."""
+    classes: Classes = field(default_factory=Classes)
+    """The ranks that are executed at once."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
+        if not self.classes.of and self.number_of_nodes is not None:
+            self.classes.begin(self.number_of_nodes)
 
     @property
     def count(self) -> Const | Nodes:
@@ -98,7 +135,7 @@ class World:
         """The ranks that machines are run for: a symbol alone where the number of nodes is one."""
         if self.number_of_nodes is None:
             return (Rank(Me()),)
-        return tuple(Rank(Const(number)) for number in range(self.number_of_nodes))
+        return tuple(Rank(const_of(together)) for together in self.classes.of)
 
     @property
     def everyone(self) -> tuple[int, ...]:

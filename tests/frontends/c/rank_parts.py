@@ -27,6 +27,7 @@ def parts_of(text: str = MAIN, nodes: int | None = 2, rank: int = 0, shared_memo
     function `f` need not be defined."""
     compiled = replace(parse_c(text, "program.c", FrontEnd(pure=("f",))).compiled, shared_memory=shared_memory)
     world = World(compiled, nodes, Facts())
+    world.classes.apart()
     parts = Parts(world, world.ranks[rank])
     main = compiled.unit.functions["main"]
     parts.position.go_to(State([Frame(main, compiled.live_slots(main), 0, None, INT)]))

@@ -5,11 +5,11 @@ import pytest
 from pgasrob.frontends.c import code, rank_position
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
-from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.symbolic import NumberNeeded, Rank
 from pgasrob.frontends.c.types import INT
 from pgasrob.frontends.c.values import Address, Code, Known, ObjectId
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Const, Me
+from pgasrob.program.expressions import Apart, Const, Me, const_of
 from tests.frontends.c.rank_parts import parts_of
 
 X = ObjectId("global", ("x",))
@@ -27,7 +27,13 @@ def test_a_rank_is_a_number_or_a_symbol() -> None:
     number, symbol = parts_of(rank=1).position, parts_of(nodes=None).position
     assert (number.me, number.rank.number, str(number.rank)) == (Const(1), 1, "rank 1")
     assert (symbol.me, str(symbol.rank)) == (Me(), "one rank")
-    assert number.rank.publisher == 1 and symbol.rank.publisher == -1
+    assert number.rank.publishers == number.rank.numbers == (1,)
+    assert symbol.rank.publishers == (-1,)
+    several = Rank(const_of([1, 3]))
+    assert several.publishers == several.numbers == (1, 3)
+    assert several.each(lambda rank: rank % 2) == 1
+    with pytest.raises(Apart):
+        several.each(lambda rank: rank > 1)
     with pytest.raises(NumberNeeded):
         _ = symbol.rank.number
 

@@ -253,7 +253,7 @@ def agrees_on_checks(steps: Steps, of: Window, other: str, ranks: tuple[int, ...
     ``ranks`` that match it have to give, too (12.5.5). That they do not is known where none of them does."""
     call = steps.call
     own, others = (of.key(f"unchecked.{name}") for name in (call.name, other))
-    given = cast("frozenset[bool]", call.published(call.rank, own) or frozenset())
+    given = cast("frozenset[bool]", call.published_here(own) or frozenset())
     call.publish(own, given | {unchecked})
     for rank in ranks:
         if call.published(rank, others) == frozenset((not unchecked,)):

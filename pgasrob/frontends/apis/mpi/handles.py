@@ -98,7 +98,7 @@ def published(call: Call, rank: int, key: str, what: str) -> Hashable | None:
     """
     fact = call.published(rank, key)
     if fact is None:
-        missed = call.published(call.rank, f"{key}.missed.{rank}") or 0
+        missed = call.published_here(f"{key}.missed.{rank}") or 0
         assert isinstance(missed, int)
         if missed == MOST_RUNS:
             call.fail(f"{call.name} needs {what} of rank {rank}, which has not been made there", "call it on all ranks")

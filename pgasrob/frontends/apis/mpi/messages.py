@@ -105,7 +105,7 @@ def _send(
 
 def _publish_one(call: Call, key: str, number: int) -> None:
     """Publish that ``number`` is one of the tags or lengths with which this rank sends."""
-    before = cast("frozenset[int]", call.published(call.rank, key) or frozenset())
+    before = cast("frozenset[int]", call.published_here(key) or frozenset())
     call.publish(key, before | {number})
 
 

@@ -106,7 +106,7 @@ def _allocate(call: Call, steps: Steps) -> tuple[Window, Address]:
 @does("Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)")
 def create_dynamic(call: Call, steps: Steps) -> None:
     made = _create(steps, 1, Part(None, 0, 1, dynamic=True))
-    if call.published(call.rank, made.key("attached")) is None:
+    if call.published_here(made.key("attached")) is None:
         call.publish(made.key("attached"), frozenset())
 
 
@@ -117,7 +117,7 @@ def attach(call: Call, steps: Steps) -> None:
     of, base, bytes = window(call, 0), pointer(call, 1), call.known(2)
     if not isinstance(base.offset, int) or bytes < 0:
         call.fail(f"{call.name} of memory that is not known here", "attach objects that each rank knows")
-    attached = call.published(call.rank, of.key("attached"))
+    attached = call.published_here(of.key("attached"))
     if not isinstance(attached, frozenset):
         call.fail(f"{call.name} to a window that is not dynamic", "make it with MPI_Win_create_dynamic")
     call.publish(of.key("attached"), attached | {(base.object, base.offset, bytes)}, by_all=True)
@@ -200,7 +200,7 @@ def get_attr(call: Call, steps: Steps) -> None:
     of, key = window(call, 0), call.known(1)
     if own_attribute(steps):
         return
-    part = call.published(call.rank, of.key("part"))
+    part = call.published_here(of.key("part"))
     size = _bytes(call, part) if isinstance(part, Part) else 0
     if not isinstance(part, Part) or not WIN_BASE <= key <= WIN_MODEL:
         steps.answer(3, 0, INT)

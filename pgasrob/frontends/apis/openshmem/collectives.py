@@ -150,7 +150,7 @@ def _counts(steps: Steps, collective: Collective) -> list[int]:
     place = f"{collective.group.name('collect')}.{call.span.line}.{call.span.column}"
     varies = any(call.published(member, f"{place}.varies") for member in members)
     key = f"{place}.{steps.count(place, TIMES)}" if varies else place
-    if call.published(call.rank, key) not in (None, own):
+    if call.published_here(key) not in (None, own):
         if varies:
             call.fail(
                 f"PE {call.rank} brings different numbers of elements to one call of {call.name}",
