@@ -29,7 +29,7 @@ INTEGERS = ("schar", "short", "int", "long")
 BUFFERS = ("shared", "own")
 SIZES = (8, 16, 16, 24, 24, 40, 72)
 """Bytes that buffers may have."""
-DECLARED = ("union", "union", "schar", "short", "int", "long", "float", "double", "struct")
+DECLARED = ("union", "union", "schar", "short", "int", "long", "float", "double", "struct", "zeros")
 """How they may be declared."""
 STRUCT = "struct {{ int a; short b; signed char c, d; }} {name}_[{count}] = {{{values}}};"
 
@@ -184,6 +184,8 @@ class Fragments:
         if declared == "union":
             values, words = ", ".join(map(str, first)), self.size // 8
             text = f"union {{ char c[{self.size}]; long l[{words}]; }} {name}_ = {{{{{values}}}}};"
+        elif declared == "zeros":
+            first, text = bytes(self.size), f"char {name}_[{self.size}];"
         elif declared == "struct":
             rows = [", ".join(map(str, each)) for each in struct.iter_unpack("<ihbb", first)]
             text = STRUCT.format(name=name, count=len(rows), values=", ".join(f"{{{each}}}" for each in rows))
