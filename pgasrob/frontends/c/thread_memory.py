@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pgasrob.frontends.apis.call_steps import Alike
 from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.rank_position import Position
@@ -82,8 +83,10 @@ class Sharing:
             self._share(address.object, part)
 
     def _keep(self, kept: Kept) -> None:
-        """The others know of it when they have met the thread; what they load before is not known."""
-        if self.position.others:
+        """Others that access it know of it when they have met the thread; what they load before is not known."""
+        size = size_of(kept.type)
+        known = self.facts.threads.touching(kept.object, Part(kept.offset, size)) - {self.position.thread}
+        if self.position.others and known:
             stored = self.facts.threads.stored.setdefault((kept.object, kept.offset), {})
             now = self._now, self.position.thread
             if now not in stored:

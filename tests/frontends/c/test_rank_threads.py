@@ -301,3 +301,17 @@ pthread_join(t, 0);"""
     text = "#include <stdlib.h>\n" + PROGRAM.format(body=body, outside=outside)
     assert not check(parse_c(text), 1).deadlock
     assert check(parse_c(text.replace("if (n) shmem", "shmem")), 1).deadlock
+
+
+def test_handles_that_a_thread_has_for_itself_are_told_nobody() -> None:
+    """What it has done with one is no change of a piece of work, which others would have to know of."""
+    text = """#include <mpi.h>
+int in[3];
+int main(int c, char **v) { int p, me; MPI_Init_thread(&c, &v, MPI_THREAD_MULTIPLE, &p);
+MPI_Comm_rank(MPI_COMM_WORLD, &me);
+#pragma omp parallel for schedule(dynamic) num_threads(2)
+for (int i = 0; i < 2; i++) { MPI_Request q; MPI_Irecv(&in[i], 1, MPI_INT, me, i, MPI_COMM_WORLD, &q);
+MPI_Send(&i, 1, MPI_INT, me, i, MPI_COMM_WORLD); MPI_Wait(&q, MPI_STATUS_IGNORE); }
+MPI_Finalize(); return 0; }
+"""
+    assert check(parse_c(text), 1).verdict == "robust"
