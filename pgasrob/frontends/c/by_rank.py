@@ -20,7 +20,7 @@ from pgasrob.frontends.apis.lent import LENT
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.values import Address, AddressByRank, Known, KnownByRank, Value, known_of
-from pgasrob.program.expressions import Apart, Const, ConstByRank, Symbol, alike
+from pgasrob.program.expressions import Apart, Const, ConstByRank, Register, Symbol, alike
 from pgasrob.program.statements import Statement
 
 T = TypeVar("T")
@@ -46,7 +46,10 @@ def each_rank(parts: Parts, compute: Callable[[int], T]) -> tuple[T, list[Statem
         found.append((result, node.statements[begun:], state.notes))
         after.append({key: value for key, value in _kept(state).items() if key != "notes"})
         del node.statements[begun:]
-    if not writer.open or writer.node is not node or parts.objects.writes != writes:
+    forked = parts.world.forks.keys() & set(position.rank.numbers)
+    if not writer.open or writer.node is not node or parts.objects.writes != writes or forked:
+        for rank in forked:  # a fork keeps the state of one rank
+            del parts.world.forks[rank]
         raise Apart(range(ranks))
     if any(each != after[0] for each in after):
         raise Apart(list(map(repr, after)))
@@ -167,6 +170,8 @@ def together(found: Sequence[Any]) -> Any:
         return known_of([each.value for each in found])
     if kinds == {Address}:
         return first if all(each == first for each in found) else AddressByRank(tuple(found))
+    if kinds == {Register} and any(each != first for each in found):
+        raise Apart(range(len(found)))  # each rank will have a register for what each of the others gives
     if len(kinds) > 1:
         raise Apart([type(each).__name__ for each in found])
     if isinstance(first, list | tuple):

@@ -30,12 +30,6 @@ from pgasrob.program.program import Program
 from pgasrob.program.statements import FlowGraph, Line
 
 MOST_PASSES = 300
-
-
-class _Restart(Exception):
-    """Some ranks have to be executed apart from others from now on."""
-
-
 SHORTER = 6
 """By how much shorter than long code it is where loops are kept soon."""
 Marks = Literal["none", "calls", "outside"]
@@ -137,10 +131,7 @@ def _lowered(world: World) -> Program:
     facts = world.facts
     for _ in range(MOST_PASSES):
         version = facts.version
-        try:
-            processes = _one_pass(world, version)
-        except _Restart:
-            continue
+        processes = _one_pass(world, version)
         if processes is not None:
             if not facts.threads.any:  # else a variable of the rank is no register
                 processes = into_registers(world, processes)
@@ -229,8 +220,11 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
     machines: list[Machine] = []
     mistake: Problem | None = None
     again = False
-    for machine in _machines(world):
-        machines.append(machine)
+    executed: set[int] = set()
+    waiting = [(rank, 0) for rank in reversed(world.ranks)]
+    while waiting:
+        rank, thread = waiting.pop()
+        machine = Machine(world, rank, MachineCall, thread)
         try:
             machine.run()
         except TryAgain:
@@ -240,14 +234,21 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         except NotLaid:
             pass
         except Apart as apart:
-            world.classes.part(machine.position.rank.numbers, apart.values)
-            raise _Restart from None
+            # What these ranks have noted and published before, they all have.
+            world.classes.part(rank.numbers, apart.values)
+            waiting = [(each, 0) for each in reversed(world.ranks) if executed.isdisjoint(each.numbers)]
+            continue
         except Problem as problem:
             # Another rank may add a fact with which this is no mistake in the next pass.
             mistake = mistake or problem
         finally:
             if world.budget is not None:
                 world.budget.left -= machine.position.instructions
+        machines.append(machine)
+        if not thread and not rank.is_symbol:
+            executed.update(rank.numbers)
+            forked = [max(world.forks[each].threads, default=0) for each in rank.numbers if each in world.forks]
+            waiting += ((rank, each) for each in range(max(forked, default=0), 0, -1))
     facts = world.facts
     threads = facts.learns_of_threads()
     if again or facts.version != version or facts.gives_up() or facts.learns_of_free_ways() or threads:
@@ -256,15 +257,6 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         raise mistake
     processes = [each for machine in machines for each in _processes(machine)]
     return tuple(sorted(processes, key=lambda each: (each.ranks or (0,), each.thread)))
-
-
-def _machines(world: World) -> Iterator[Machine]:
-    """A machine for each rank, and then one for each further thread that it has forked."""
-    for rank in world.ranks:
-        yield Machine(world, rank, MachineCall)
-        forks = [] if rank.is_symbol else [world.forks[each].threads for each in rank.numbers if each in world.forks]
-        for thread in range(1, max(map(partial(max, default=0), forks), default=0) + 1):
-            yield Machine(world, rank, MachineCall, thread)
 
 
 def _processes(machine: Machine) -> Iterator[Process]:

@@ -28,8 +28,9 @@ class Budget:
     left: int
 
 
-MOST_CLASSES, MOST_ALONE = 6, 2
-"""Into so many classes ranks may be parted, and so often one rank from the others, before each is executed alone."""
+LEAST_GAIN, MOST_ALONE = 1.5, 4
+"""Ranks that are parted into so many classes that there are not so many times more of them are each executed alone, and
+so are those of which so often one has been parted from the others."""
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Classes:
             parts.setdefault(value, []).append(rank)
         self.of = sorted([*(each for each in self.of if each != ranks), *map(tuple, parts.values())])
         self.alone += len(parts) == 2 < len(ranks) and any(len(each) == 1 for each in parts.values())
-        if len(self.of) > MOST_CLASSES or self.alone > MOST_ALONE:
+        if len(self.of) * LEAST_GAIN > sum(map(len, self.of)) or self.alone > MOST_ALONE:
             self.apart()
 
     def apart(self) -> None:

@@ -11,7 +11,7 @@ from pgasrob.frontends.c import by_rank, values
 from pgasrob.frontends.c.by_rank import KEPT, NoteByRank, Notes, notes_at, on_rank, together
 from pgasrob.frontends.c.types import INT
 from pgasrob.frontends.c.values import Address, AddressByRank, Known, KnownByRank, ObjectId, known_of
-from pgasrob.frontends.c.world import MOST_ALONE, MOST_CLASSES, Classes
+from pgasrob.frontends.c.world import MOST_ALONE, Classes
 from pgasrob.frontends.lower import load_c, parse_c
 from pgasrob.program.commands import Put
 from pgasrob.program.corpus import corpus
@@ -50,6 +50,11 @@ def test_numbers_that_differ_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_corpus(file: Path) -> None:
     found = lowered(load_c(file).compiled, 4)
     assert found is None or (found.text == found.apart and not found.learned)
+
+
+def test_threads_are_forked_by_one_rank() -> None:
+    found = lowered(load_c(corpus() / "c" / "mpi" / "hybrid_ssend_critical.c").compiled, 2)
+    assert found is not None and found.classes == [(0,), (1,)] and found.text == found.apart
 
 
 CLASSES = {
@@ -138,11 +143,11 @@ def test_classes() -> None:
     classes.part(tuple(range(1, 10)), [rank % 2 for rank in range(1, 10)])
     assert Counter(map(len, classes.of)) == {1: 1, 4: 1, 5: 1}
     classes.part((1, 3, 5, 7, 9), range(5))
-    assert len(classes.of) == 10 > MOST_CLASSES
+    assert len(classes.of) == 10
     classes = Classes()
-    classes.begin(6)
+    classes.begin(20)
     for place in range(MOST_ALONE + 1):
         ranks = classes.of[-1]
-        assert len(ranks) == 6 - place
+        assert len(ranks) == 20 - place
         classes.part(ranks, [each == ranks[0] for each in ranks])
-    assert len(classes.of) == 6
+    assert len(classes.of) == 20

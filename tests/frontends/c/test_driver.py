@@ -10,14 +10,14 @@ from pgasrob.frontends.lower import CProgram, load_c, parse_c
 from pgasrob.program.corpus import corpus
 
 PASSES = {
-    "openshmem/put_quiet_get.c": (2, 1),
-    "openshmem/broadcast.c": (2, 1),
+    "openshmem/put_quiet_get.c": (2, 0),
+    "openshmem/broadcast.c": (2, 0),
     "openshmem/mcs_lock.c": (2, 0),
-    "mpi/lock_exclusive.c": (1, 1),
-    "mpi/message_passing_flush.c": (2, 1),
-    "mpi/collectives.c": (2, 2),
+    "mpi/lock_exclusive.c": (2, 0),
+    "mpi/message_passing_flush.c": (2, 0),
+    "mpi/collectives.c": (2, 0),
     "gaspi/gaspi_lock.c": (2, 0),
-    "armci/armci_token_ring.c": (2, 1),
+    "armci/armci_token_ring.c": (2, 0),
 }
 
 
