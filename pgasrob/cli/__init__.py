@@ -27,18 +27,18 @@ from pgasrob.whole_files import CannotWrite
 
 EXAMPLES = """\b
 Examples:
-  pgasrob check ring.pgas                 one program on its own node count
-  pgasrob check ring.pgas -n 2..5         on 2, 3, 4 and 5 nodes
-  pgasrob check programs --expect         all programs of a folder, with headers
-  pgasrob check ring.pgas --witness ring.html
-                                          the run that shows it, step by step
-  pgasrob explore ring.pgas               choose a run step by step in a browser
-  pgasrob race ring.pgas                  accesses that nothing orders
-  pgasrob outcomes ring.pgas              what it can compute, and how often
-  pgasrob litmus sb.litmus                what memory models allow of a small program
-  pgasrob explain ring.pgas               the theory behind the answer
-  pgasrob examples                        programs to try all this on
-  pgasrob explain-error PG010             what an error code means
+  pgasrob check halo.c                    check a C program on its own node count
+  pgasrob check halo.c -n 2..5            check it on 2, 3, 4 and 5 nodes
+  pgasrob check halo.c --witness run.html write the run that shows the mistake as a page
+  pgasrob repair halo.c                   find the cheapest repair
+  pgasrob explore halo.c                  choose a run step by step in a browser
+  pgasrob race halo.c                     list accesses that nothing orders
+  pgasrob check programs --expect         compare a folder of programs with their headers
+  pgasrob outcomes ring.pgas              list what a program can compute, and how often
+  pgasrob litmus sb.litmus                list what memory models allow of a small program
+  pgasrob explain ring.pgas               explain the theory behind the answer
+  pgasrob examples                        list programs to try all this on
+  pgasrob explain-error PG010             say what an error code means
 """
 
 
@@ -84,12 +84,11 @@ class _Commands(click.Group):
         return command_named(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # As click's, but from the table: to import every command takes longer than all the rest.
-        room = formatter.width - 6 - max(map(len, COMMANDS))
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in COMMANDS.items()]
-            )
+        # As click's, but in groups, and from the table: to import every command takes longer than all the rest.
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
 
     def main(self, *arguments: Any, standalone_mode: bool = True, **options: Any) -> Any:
         run: Any = super().main
@@ -143,48 +142,66 @@ def _ending() -> Iterator[None]:
     "--max-file",
     type=Size(),
     metavar="SIZE",
-    help="Read files up to this size, where that is more than usual: 16M of a source, 268M of what programs write.",
+    help="Read files up to this size. By default sources may have 16M, and files that programs write 268M.",
 )
 def cli(max_file: int | None) -> None:
-    """Decide whether one-sided communication code (PGAS: OpenSHMEM, GASPI, ARMCI, ...) is correctly synchronised.
+    """Decide whether one-sided communication code (MPI, OpenSHMEM, GASPI, ...) is correctly synchronised.
 
-    A program is robust when every run on the network looks like a sequentially consistent run.
+    C programs are checked for illegal calls, deadlocks, failing assertions and races that change the result, and for
+    robustness: a program is robust when every run on the network looks like a sequentially consistent run.
     """
     if max_file is not None:
         os.environ[file_input.RAISED] = str(max_file)  # for the processes that are started, too
 
 
-COMMANDS = {
-    "check": "Decide whether programs are correctly synchronised.",
-    "certify": "Check a certificate that `pgasrob check --certificate` has written.",
-    "race": "Decide whether programs have races.",
-    "outcomes": "List the final values of a program's runs.",
-    "litmus": "List what memory models allow of litmus tests.",
-    "run": "Simulate one random run of a program.",
-    "explore": "Explore a program live in the browser.",
-    "lsp": "Tell an editor what is wrong while a program is written.",
-    "repair": "Find the cheapest changes that make a program robust.",
-    "thrift": "Find the waits, fences, barriers and blocking calls that a robust program can do without.",
-    "reproduce": "Run a program that is not robust so that it shows.",
-    "explain": "Explain the theory on one program, step by step.",
-    "draw": "Draw a run that was kept as JSON.",
-    "show": "Show a stage of the decision procedure.",
-    "export": "Write the question for another tool.",
-    "build": "Compile and link a program with a compiler of OpenSHMEM or MPI so that `pgasrob record` can record it.",
-    "record": "Run a program that `pgasrob build` made, and write its accesses and calls to a trace.",
-    "examples": "List, print or copy example programs.",
-    "catalogue": "Write FOLDER/README.md, the list of a corpus.",
-    "schema": "Print the JSON Schema of what COMMAND prints with --format json.",
-    "course": "Teach with the lectures: slides, notebooks, hand-outs, marks.",
-    "explain-error": "Explain an error code, or list them all.",
-    "explain-assumption": "Explain what a verdict rests on, or list all that one may rest on.",
-    "completion": "Print a shell's completion script.",
-    "man": "Print the manual page, which has the help texts of all commands.",
+GROUPS = {
+    "Check": {
+        "check": "Decide whether programs are correctly synchronised.",
+        "race": "Decide whether programs have races.",
+        "certify": "Check the certificate of a robust program.",
+    },
+    "Repair": {
+        "repair": "Find the cheapest changes that make a program robust.",
+        "thrift": "Find calls that a robust program does not need.",
+    },
+    "Look": {
+        "explore": "Explore a program live in the browser.",
+        "run": "Simulate one random run of a program.",
+        "outcomes": "List the final values of a program's runs.",
+        "draw": "Draw a run that was saved as JSON.",
+        "explain": "Explain the theory on one program, step by step.",
+        "show": "Show one stage of the decision procedure.",
+    },
+    "Real runs": {
+        "reproduce": "Reproduce a violation on an installed library.",
+        "build": "Build a program so that it can be recorded.",
+        "record": "Run a program and record its accesses and calls.",
+    },
+    "Models": {
+        "litmus": "List what memory models allow in litmus tests.",
+    },
+    "Teaching": {
+        "course": "Make slides and notebooks, and mark exercises.",
+        "examples": "List, print or copy example programs.",
+        "catalogue": "Write the list of a folder of programs.",
+    },
+    "Work with other tools": {
+        "lsp": "Start the language server for editors.",
+        "export": "Write the question for another tool.",
+        "schema": "Print the JSON Schema of a command's output.",
+        "completion": "Print a shell's completion script.",
+    },
+    "Help": {
+        "explain-error": "Explain an error code, or list them all.",
+        "explain-assumption": "Explain an assumption, or list them all.",
+        "man": "Print the manual page.",
+    },
 }
-"""Of each command the first sentence of its help. `pgasrob --help` shows these, in this order, and imports no command.
+"""The commands in the groups of `pgasrob --help`, which imports none of them: of each the first sentence of its help.
 
 Each command is a function of the same name in the module of its name.
 """
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 
 def command_named(name: str) -> click.Command:

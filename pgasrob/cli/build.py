@@ -19,10 +19,11 @@ Examples:
 @click.argument("command", metavar="-- COMPILER ARGUMENT...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
 def build(ctx: click.Context, /, command: tuple[str, ...]) -> None:
-    """Compile and link a program with a compiler of OpenSHMEM or MPI so that `pgasrob record` can record it.
+    """Build a program so that it can be recorded.
 
-    The compiler (oshcc, mpicc, mpicxx, mpifort, ..., all on GCC) gets its arguments and what makes the program tell of
-    its accesses and calls. Without `pgasrob record` the program runs as ever, but slower. The exit code is the
+    COMPILER is a compiler of MPI or OpenSHMEM that is based on GCC: mpicc, mpicxx, mpifort, oshcc, ... It is called
+    with its arguments and with options that make the program report its accesses and calls to `pgasrob record`.
+    Started without `pgasrob record`, the program runs as usual, but more slowly. The exit code is the
     compiler's.
     """
     from pgasrob.runtime.child_processes import ended_by_signals

@@ -16,9 +16,9 @@ from pgasrob.cli.shared_steps import mention_a_missing_kernel, progress_display,
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 when the catalogue is stale.")
 def catalogue(folder: str, only_check: bool) -> None:
-    """Write FOLDER/README.md, the list of a corpus.
+    """Write the list of a folder of programs.
 
-    It has the verdict, the states, a time class and the reason of every program.
+    The list, FOLDER/README.md, has the verdict, the states, a time class and the reason of every program.
     The programs are checked for it, so it takes as long as that. A folder that has
     litmus tests and no programs gets the list of these, with what they say.
     """

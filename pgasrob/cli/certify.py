@@ -49,12 +49,14 @@ class CertifyOptions:
 
 @command(CertifyOptions, examples=EXAMPLES)
 def certify(options: CertifyOptions) -> int:
-    """Check a certificate that `pgasrob check --certificate` has written.
+    """Check the certificate of a robust program.
 
-    The certificate says on how many nodes and in which reading the program is robust, and has evidence for it. The
-    checker shares with the engines what programs are and do, for C the whole front end, and nothing else; what it
-    refuses may be robust all the same. A certificate whose name ends with .gz is unpacked. The other files of a C
-    program are given by --with.
+    `pgasrob check --certificate` writes it.
+
+    The certificate names the node count and the reading for which the program is robust, and has the evidence. The
+    checker shares with the engines the meaning of programs (for C the whole front end) and nothing else. A program
+    whose certificate is refused may still be robust. A certificate whose name ends with .gz is unpacked. The other
+    files of a C program are given by --with.
     """
     file = options.file
     reason, found = _examined(options)

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 ONE_CERTIFICATE = "--certificate is about one FILE on one node count, or all, with --cpu sc, on this machine."
 EXAMPLES = """\b
 Exit code:
-  0  all as they should be: C programs correctly synchronised, .pgas files
-     robust, with no deadlock and no failing assertion found
-  1  some not
-  2  a program with an error, or wrong usage
-  3  unknown: a limit was hit
-Of several the gravest, in the order 70 (an internal error, to be reported),
-2, 3, 1, 0. With --expect: 0 all as expected, 1 some not, 2 a header is
-missing or an error was not expected, 3 unknown. After Ctrl-C 130, once what
-is known so far has been printed.
+  0  every program is as it should be: C programs are correctly synchronised,
+     .pgas files robust, with no deadlock and no failing assertion found
+  1  some program is not
+  2  a program has an error, or the command is used wrongly
+  3  unknown: a limit was reached
+Of several results the gravest counts, in the order 70 (an internal error;
+please report it), 2, 3, 1, 0. With --expect: 0 all results are as expected,
+1 some are not, 2 a header is missing or an error was not expected, 3 unknown.
+After Ctrl-C the results so far are printed, and the exit code is 130.
 
 \b
 Examples:
@@ -48,13 +48,13 @@ Examples:
   pgasrob check ring.pgas -n all          for every number of nodes
   pgasrob check main.c ring.c -I include -D N=4
   pgasrob check --compile-commands build
-  pgasrob check run.pgastrace             all runs of what was recorded
+  pgasrob check run.pgastrace             all runs of a recorded program
   pgasrob check main.c --only robust      deadlocks and races do not count
   pgasrob check programs --expect
   pgasrob check handed_in --expect --headers key
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
-  pgasrob check programs --resume kept.db    goes on where it was ended
+  pgasrob check programs --resume kept.db    resumes after an interruption
   pgasrob check ring.pgas --network rdma-tso --placed
   pgasrob check programs --cluster tcp://head:8786
   pgasrob check ring.pgas --witness ring.svg --witness ring.html
@@ -68,14 +68,15 @@ Examples:
 def check(options: CheckOptions) -> int:
     """Decide whether programs are correctly synchronised.
 
-    Of C: whether calls are legal, no rank gets stuck, the program is robust, and no race changes the result; of .pgas
-    whether it is robust, and what else is found. Runs show what is wrong: for a program that is not robust one on the
-    network that no sequentially consistent run looks like.
+    A C program is correctly synchronised if all its calls are legal, no rank gets stuck, the program is robust, and no
+    race changes the result. A .pgas program is asked whether it is robust; what else is found is reported, too. Each
+    mistake is shown by a run; if the program is not robust, by a run on the network that no sequentially consistent run
+    looks like.
 
-    Folders are searched for .pgas and .c files, with --network for .litmus files, too, hidden ones left out. Several
-    programs give a table of their verdicts. `-` is a program on the standard input.
+    Folders are searched for .pgas and .c files (with --network for .litmus files, too), hidden ones left out. Several
+    programs are answered by a table of verdicts. `-` is a program on the standard input.
 
-    A C file with `main` is a program, together with those of the other C files that define what it needs. With
+    A C file with `main` is a program, linked with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
     """
     check_rules(options, RULES)

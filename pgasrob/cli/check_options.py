@@ -35,58 +35,62 @@ class CheckOptions:
     engine: str = option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
         help=lambda: f"How to decide. {EngineName().descriptions()}")
     cpu: str = option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
-        help="How a rank's stores reach memory. sc: in program order; tso: by a store buffer, which its loads may "
-        "overtake, as on x86.")
+        help="How a rank's stores reach memory. sc: in program order; tso: through a store buffer, which later loads "
+        "may overtake, as on x86.")
     network: str = option(
         "--network", type=click.Choice(["pgas", "rdma-tso", "corerma"]), default="pgas", show_default=True,
-        help="Which network FILE runs on, which may be a .litmus test, too. pgas: the calculus; rdma-tso: InfiniBand "
-        "verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). What the network has no "
-        "counterpart of is refused.")
+        help="The network that FILE runs on; FILE may also be a .litmus test. pgas: the calculus; rdma-tso: "
+        "InfiniBand verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). What the network "
+        "has no counterpart for is refused.")
     no_pcie: bool = flag("--no-pcie",
-        help="RDMA-TSO without the guarantee of PCI Express that a read places the writes before it.")
+        help="RDMA-TSO without the guarantee of PCI Express that a read completes the writes before it.")
     placed: bool = flag("--placed",
         help="RDMA-TSO on adapters that acknowledge a put when it is in memory, as all do today.")
     max_sc_states: int = option(
         "--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
-        help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: never.")
+        help="Leave assertions and deadlocks undecided after N SC states that are explored only for them; 0: no "
+        "limit.")
     limits: BatchLimits = group(BatchLimits, what="check")
     cluster: str | None = option("--cluster", metavar="ADDRESS",
-        help="Check on the workers of the Dask scheduler there (tcp://host:8786, or tls:// with certificates), one "
-        "job per thread of theirs. The same pgasrob has to be on all machines.")
+        help="Check on the workers of the Dask scheduler at this address (tcp://host:8786, or tls:// with "
+        "certificates), one job for each of their threads. All machines need the same version of pgasrob.")
     resume: str | None = resume_option()
     output: OutputOptions = group(OutputOptions, runs="the run")
     expect: bool = flag("--expect", help="Compare every verdict with the program's header `// expect: ...`.")
     key: str | None = option("--headers", type=click.Path(file_okay=False), metavar="KEY",
-        help="With --expect: compare with the headers of the programs of the same names in the folder KEY, on the node "
-        "counts of those, whatever the programs themselves say.")
+        help="With --expect: compare with the headers of the programs of the same names in the folder KEY, on their "
+        "node counts, whatever the programs themselves say.")
     only: tuple[Asked, ...] | None = option("--only", type=LineNames(), metavar="LINES",
         help=lambda: f"Ask for some of {listed(LineName().names(), 'and')} alone, and let nothing else count: "
         "robust,races. Default: of C all, of .pgas files robust, where what is found of the others counts, too.")
     strict: bool = flag("--strict",
-        help="Where it is left open whether assertions hold or there is a deadlock, the exit code is 3, also of .pgas "
-        "files and with --expect; a failing assertion or a deadlock makes it 1 with --expect, too.")
+        help="The exit code is 3 where it is undecided whether assertions hold or there is a deadlock, also for "
+        ".pgas files and with --expect; with --expect a failing assertion or a deadlock makes it 1, too.")
     report: str = option("--report", type=click.Choice(["all", "outcomes"]), default="all", show_default=True,
-        help="What makes the exit code 1. outcomes: of what is not robust only that of which some run on the network "
-        "has an outcome, or fails an assertion, that no SC run has or fails, as far as one is found.")
-    verbose: bool = flag("-v", "--verbose", help="Show every counterexample, also of several programs.")
-    brief: bool = flag("--brief", help="A line per program, as compilers print: file:line:column: not robust: why.")
+        help="What makes the exit code 1. outcomes: of programs that are not robust, only those for which a run on "
+        "the network was found with an outcome, or a failing assertion, that no SC run has.")
+    verbose: bool = flag("-v", "--verbose", help="Show every counterexample, also when several programs are checked.")
+    brief: bool = flag("--brief", help="Print one line per program, as compilers do: file:line:column: not robust: "
+        "why.")
     races: bool = flag("--races",
-        help="Say too whether there are races, as `pgasrob race` does; the exit code is as without.")
+        help="Also say whether there are races, as `pgasrob race` does; the exit code does not change.")
     why: TwoLines | None = option("--why", type=Lines(), metavar="LINE,LINE",
-        help="Say why the operations and accesses of two lines of a robust FILE (16,20 or, of a further file, "
-        "16,ring.c:20) are in order: what would be without each command between them.")
-    full: bool = flag("--full", help="Show every event of a run; else what its cycle does not need is folded.")
+        help="Say what keeps the operations and accesses of two lines of a robust FILE in order (16,20 or, in "
+        "another file of the program, 16,ring.c:20): each command between them is left out in turn.")
+    full: bool = flag("--full", help="Show every event of a run. By default the events that the cycle does not need "
+        "are folded.")
     certificate: str | None = option("--certificate", type=click.Path(dir_okay=False), metavar="PATH",
-        help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines (packed if PATH "
-        "ends with .gz); where it would be too large, or a limit is reached, the exit code is 3.")
+        help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines (compressed if "
+        "PATH ends with .gz). The exit code is 3 where it would be too large or a limit is reached.")
     fixes: bool = flag("--fixes",
-        help="Look for repairs of what is not robust, too, for 5 seconds each at most: `fixes` in JSON and in .sarif. "
-        "`pgasrob repair` takes its time.")
-    assumptions: bool = flag("--assumptions", help="List all that each verdict rests on, in reports of all results.")
+        help="Also look for repairs of programs that are not robust, for at most 5 seconds each: `fixes` in JSON and "
+        "in .sarif. `pgasrob repair` has no such limit.")
+    assumptions: bool = flag("--assumptions", help="List everything that each verdict rests on, in the reports of "
+        "all results.")
     heads: int | None = option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
-        help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")
+        help="Heads of the product engine: 2 suffice, 4 follow the paper to the letter.  [default: 2]")
     no_reduction: bool = flag("--no-reduction",
-        help="The plain search of the attack engine, which passes more states, for comparison.")
+        help="Use the plain search of the attack engine, which visits more states, for comparison.")
     without: tuple[str, ...] = option("--without", type=Reduction(), multiple=True, metavar="NAME",
         help=lambda: "The attack engine without one of its reductions: "
         f"{listed(Reduction().names())}. Can be repeated.")

@@ -37,7 +37,10 @@ DRAWN = {"check": check, "race": race}
 
 @click.group(context_settings=HELP, epilog=EXAMPLES)
 def course() -> None:
-    """Teach with the lectures: slides, notebooks, hand-outs, marks."""
+    """Make slides and notebooks, and mark exercises.
+
+    It works on the lectures of this project, and on pages of your own that are written like them.
+    """
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,7 @@ GRADING = """\b
 Exit code:
   0  everything has been graded
   2  something is wrong with the key, or wrong usage
-  3  something is undecided: a limit was hit
+  3  something is undecided: a limit was reached
 """
 
 

@@ -89,11 +89,11 @@ class DrawOptions:
 
 @command(DrawOptions, examples=EXAMPLES)
 def draw(options: DrawOptions) -> None:
-    """Draw a run that was kept as JSON.
+    """Draw a run that was saved as JSON.
 
     FILE is what `check`, `run` or `outcomes` has written with --witness run.json, or what `check` or `run` prints with
-    --format json; or it is a single - for standard input.
-    Nothing is checked again. What is drawn is what the file says.
+    --format json; a single - stands for the standard input. Nothing is checked again: the picture shows what the file
+    says.
     """
     if not options.outputs and options.format is None:
         raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")

@@ -44,10 +44,10 @@ class ExplainOptions:
         help="One chapter, by its number or name: program, computation, happens-before, sigma, normal-form, heads, "
         "marked-word, emptiness, attack.")
     output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT.html",
-        help="Write a page to look at in a browser, which needs no network; a picture (.svg) with --memory-model.")
+        help="Write a page for a browser, which needs no network connection; with --memory-model a picture (.svg).")
     max_states: int = option("--max-states", type=click.IntRange(min=1), default=20_000, show_default=True,
-        help="States after which each of the searches that are compared stops.")
-    timeout: float = timeout_option("What the verdict may take, and again all that follows.", 6.0)
+        help="Stop each of the searches that are compared after so many states.")
+    timeout: float = timeout_option("The time limit for the verdict, and again for everything that follows.", 6.0)
     memory_model: MemoryModel | None = memory_model_option()
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
@@ -76,14 +76,14 @@ RULES: tuple[Rule[ExplainOptions], ...] = (
 def explain(options: ExplainOptions) -> int:
     """Explain the theory on one program, step by step.
 
-    What the paper's definitions and lemmas are for it: its control automata, a computation with its happens-before
-    relation, the last command e and sigma, the normal form, what each head generates, the marked word and the automata
-    that accept it, what the decision costs, and what the attack search does instead.
+    The definitions and lemmas of the paper are applied to it: its control automata, a computation with its
+    happens-before relation, the last command e and sigma, the normal form, what each head generates, the marked word
+    and the automata that accept it, what the decision costs, and what the attack search does instead.
 
     With --memory-model, for MPI, an execution is drawn instead with its program order, synchronisation order,
     happens-before, consistency order and consistent happens-before: the first with a race where there is one.
 
-    Exit code 0, whether the program is robust or not; 2 for an error; 3 when it is not known.
+    The exit code is 0 whether or not the program is robust, 2 for an error, and 3 when it is not known.
     """
     check_rules(options, RULES)
     if options.memory_model is not None:

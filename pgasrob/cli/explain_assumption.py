@@ -11,9 +11,9 @@ from pgasrob.cli.explain_error import explain_code
 @click.command("explain-assumption", context_settings=HELP)
 @click.argument("code", required=False)
 def explain_assumption(code: str | None) -> None:
-    """Explain what a verdict rests on, or list all that one may rest on.
+    """Explain an assumption, or list them all.
 
-    `pgasrob check --assumptions` lists what a verdict does rest on, by these codes.
+    Verdicts rest on assumptions; `pgasrob check --assumptions` lists the codes of those that a verdict rests on.
     """
     from pgasrob.program.assumption_texts import CATALOGUE, explain
 

@@ -41,9 +41,10 @@ class ExploreOptions:
     file: str | None = argument(type=ProgramPath(), required=False)
     nodes: int | None = node_count_option()
     run: str = option("--run", metavar="RUN", default="",
-        help="Begin with this run: its choices (0.0,1.0,s0.0), or a link that the page has made, which has its own "
-        "program.")
-    port: int = option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
+        help="Begin with this run: a list of choices (0.0,1.0,s0.0), or a link that the page has made, which "
+        "contains its own program.")
+    port: int = option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen at. Default: any "
+        "free one.")
     browser: bool = option("--browser/--no-browser", default=True, help="Open the page, or print its address alone.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
@@ -54,10 +55,10 @@ class ExploreOptions:
 def explore(options: ExploreOptions) -> None:
     """Explore a program live in the browser.
 
-    A page on this machine shows what may happen next and what may not and why: choose a command or a delayed step, go
-    back, try another way, watch the happens-before graph grow, ask for the nearest violation, edit the program, share
-    a run as a link. Ctrl-C ends it. Nobody else is served: the address holds a token, and the server listens to this
-    machine alone. Needs the extra `explore`.
+    A page on this machine shows what may happen next, and what may not and why. There you can choose a command or a
+    delayed step, go back, try another way, watch the happens-before graph grow, ask for the nearest violation, edit the
+    program, share a run as a link. Ctrl-C ends the server. It serves nobody else: it listens only to this machine, and
+    the address holds a secret token. Needs the extra `explore`.
     """
     try:
         from pgasrob.explore.serve import serve

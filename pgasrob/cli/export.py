@@ -21,7 +21,7 @@ EXAMPLES = """\b
 Exit code:
   0  it is written
   2  a program with an error or without a model, or wrong usage
-  3  a limit was hit before
+  3  a limit was reached before it was done
 
 \b
 Examples:

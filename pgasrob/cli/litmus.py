@@ -38,7 +38,7 @@ Exit code:
   0  all is as the tests expect, or they expect nothing
   1  some outcome is not as expected
   2  a test with an error, a model that does not know it, or wrong usage
-  3  a limit was hit before all outcomes were known
+  3  a limit was reached before all outcomes were known
 
 \b
 Examples:
@@ -90,7 +90,7 @@ class LitmusOptions:
     # fmt: off
     tests: tuple[str, ...] = argument(metavar="FILE...", nargs=-1)
     texts: tuple[str, ...] = option("-e", "--test", multiple=True, metavar="TEXT",
-        help="A test in one line. A FILE with :: in it is taken for one, too. Can be repeated.")
+        help="A test in one line. A FILE with :: in its name is taken as such a test, too. Can be repeated.")
     models: tuple[tuple[str, ...], ...] = option("-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES",
         help=_models_help)
     semantics: str | None = option("--semantics", metavar="NAME", help=_semantics_help)
@@ -104,19 +104,20 @@ class LitmusOptions:
         "--local-order", type=click.Choice(["figure", "text"]), default="figure", show_default=True,
         help="corerma: rule LO as in its figure, or as in its text.")
     without: tuple[str, ...] = option("--without", multiple=True, metavar="RULES",
-        help="corerma, rdma-tso: leave out these rules, parted by commas. Can be repeated.")
+        help="corerma, rdma-tso: leave out these rules, separated by commas. Can be repeated.")
     forbidden: tuple[Values, ...] = option("--forbidden", type=ValuesOfNames(), multiple=True, metavar="VALUES",
         help="Say why no outcome has these values: 'a=0 b=1'. Can be repeated.")
     compare: tuple[str, ...] | None = option("--compare", type=ModelNames(), metavar="A,B",
-        help="What each of two models allows that the other one does not, with an execution.")
+        help="Show what each of two models allows that the other does not, with an execution.")
     expect: bool = flag("--expect",
-        help="A line a test: are the outcomes as its lines say, also for the models and variants that they name?")
+        help="Print one line per test: are the outcomes as its lines say, also in the models and variants that they "
+        "name?")
     graphs: tuple[str, ...] = option("--graph", type=GraphPath(), multiple=True, metavar="PATH",
         help="Draw an execution for each outcome, and why others are forbidden: .svg or .dot. Of several tests or "
         "models say {name} or {model} in PATH. Can be repeated.")
     drawn: tuple[Values, ...] = option("--outcome", type=ValuesOfNames(), multiple=True, metavar="VALUES",
         help="Draw only outcomes with these values. Can be repeated.")
-    executions: bool = flag("--executions", help="Also an execution for each outcome.")
+    executions: bool = flag("--executions", help="Also show an execution for each outcome.")
     format: str = format_option("json", help="json: one object for each model, one per line.")
     limits: Limits = group(
         SearchLimits,
@@ -159,7 +160,7 @@ RULES: tuple[Rule[LitmusOptions], ...] = (
 
 @command(LitmusOptions, cls=Litmus, examples=EXAMPLES)
 def litmus(options: LitmusOptions) -> int:
-    """List what memory models allow of litmus tests.
+    """List what memory models allow in litmus tests.
 
     A test (FILE.litmus, or a text in one line) is a small program of loads, stores, puts and gets, and lines that say
     which outcomes are allowed or forbidden. Every model is asked for all of its outcomes. Folders are searched for

@@ -41,7 +41,7 @@ EXAMPLES = """\b
 Exit code:
   0  all tests up to the size have been generated, or as many as --count says
   2  wrong usage
-  3  a limit was hit before
+  3  a limit was reached before it was done
 
 \b
 Examples:

@@ -51,7 +51,7 @@ class LspOptions:
 
 @command(LspOptions, examples=EXAMPLES)
 def lsp(options: LspOptions) -> None:
-    """Tell an editor what is wrong while a program is written.
+    """Start the language server for editors.
 
     The editor starts this command and talks to it by its standard input and output, in the Language Server Protocol.
     Programs are checked as they are typed: violations, races, failing assertions, deadlocks and errors are marked in

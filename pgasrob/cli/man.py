@@ -22,7 +22,9 @@ UNBROKEN = "\b\n"
 @click.command(context_settings=HELP, epilog=EXAMPLES)
 @click.pass_context
 def man(ctx: click.Context, /) -> None:
-    """Print the manual page, which has the help texts of all commands."""
+    """Print the manual page.
+
+    It has the help texts of all commands."""
     group = ctx.find_root()
     assert isinstance(group.command, click.Group)
     click.echo("\n".join(_page(group, group.command)))

@@ -47,8 +47,8 @@ def resume_option() -> Any:
     """A field for the file that keeps results."""
     return option(
         "--resume", type=click.Path(dir_okay=False), metavar="FILE",
-        help="Keep results in FILE, and take from it those that are there, of programs, options and a version of "
-        "pgasrob that have not changed since. Several commands may share a FILE.",
+        help="Keep results in FILE, and reuse those that are there if program, options and pgasrob have not changed "
+        "since. Several commands may share a FILE.",
     )  # fmt: skip
 
 
@@ -62,13 +62,13 @@ class BatchLimits:
     """Limits of each of many checks or searches (``{what}`` in the help texts), and how many run at a time."""
 
     # fmt: off
-    max_states: int = max_states_option("Give up on a {what} (unknown) after so many states; 0: never.")
-    timeout: float | None = timeout_option("Give up on a {what} (unknown) after so many seconds. Default: never.")
+    max_states: int = max_states_option("Give up on a {what} (unknown) after N states; 0: no limit.")
+    timeout: float | None = timeout_option("Give up on a {what} (unknown) after SECONDS. Default: no limit.")
     memory_limit: int | None = memory_option(
-        "Give up on a {what} (unknown) that takes so much memory beside the process: 500M, 2G; 0: never. Default: "
-        "three quarters of what is available, shared by the jobs.")
+        "Give up on a {what} (unknown) that needs more memory than this beside the process: 500M, 2G; 0: no limit. "
+        "Default: three quarters of the available memory, shared by the jobs.")
     jobs: int | None = option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
-        help="Do so many at a time, each in a process of its own. Default: one per core.")
+        help="Run N jobs at a time, each in a process of its own. Default: one per core.")
     # fmt: on
 
     def at_a_time(self, files: Sequence[str], nodes: Sequence[int] | None) -> int:
@@ -91,11 +91,11 @@ class OutputOptions:
 
     # fmt: off
     format: str = format_option("json", "csv", "gcc", "github",
-        help="json: one object per program and node count, one per line; csv: a row each; gcc: what is found in lines "
-        "as compilers print them; github: in annotations of GitHub Actions.")
+        help="json: one object per program and node count, one per line; csv: one row each; gcc: findings in lines "
+        "as compilers print them; github: findings as annotations of GitHub Actions.")
     baseline: str | None = option("--baseline", type=click.Path(dir_okay=False), metavar="OLD.SARIF",
-        help="What has been found before does not count: for the exit code and in the formats gcc and github there are "
-        "new findings only; a .sarif that is written says which are new.")
+        help="Findings of this earlier log do not count: the exit code and the formats gcc and github are about new "
+        "findings only, and a .sarif that is written says which ones are new.")
     witnesses: tuple[str, ...] = witness_option(
         "Write {runs} to a file",
         also=lambda: f"Of several results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. ",

@@ -78,10 +78,10 @@ class TimeAndMemory:
     """Limits of a search in time and memory: `Limits`."""
 
     # fmt: off
-    timeout: float | None = timeout_option("Give up after so many seconds. Default: never.")
+    timeout: float | None = timeout_option("Give up after SECONDS. Default: no limit.")
     memory_limit: int | None = memory_option(
-        "Give up when it takes so much memory{beside}: 500M, 2G; 0: never. Default: three quarters of what is "
-        "available.")
+        "Give up when it needs more memory than this{beside}: 500M, 2G; 0: no limit. Default: three quarters of the "
+        "available memory.")
     # fmt: on
 
     def value(self) -> Limits:
@@ -94,10 +94,10 @@ class TimeAndMemory:
 class SearchLimits:
     """Limits of a search in states, time and memory: `Limits`."""
 
-    max_states: int = max_states_option("{states}; 0: never.")
-    timeout: float | None = timeout_option("{seconds}. Default: never.")
+    max_states: int = max_states_option("{states}; 0: no limit.")
+    timeout: float | None = timeout_option("{seconds}. Default: no limit.")
     memory_limit: int | None = memory_option(
-        "{memory}: 500M, 2G; 0: never. Default: three quarters of what is available."
+        "{memory}: 500M, 2G; 0: no limit. Default: three quarters of the available memory."
     )
 
     def value(self) -> Limits:
@@ -113,12 +113,12 @@ class ReadingOptions:
     # fmt: off
     failed_polls: FailedPolls = option(
         "--failed-polls", type=click.Choice(["wait", "count"]), default="wait", show_default=True,
-        help="A read after which a rank can but come back and read again: wait: it is no event, so that a polling loop "
-        "waits; count: it is one like any other.")
+        help="How to treat a read after which a rank can only come back and read again. wait: it is no event, so "
+        "that a polling loop waits; count: it is an event like any other.")
     conflicts: Conflicts = option(
         "--conflicts", type=click.Choice(["commuting", "all"]), default="commuting", show_default=True,
-        help="Two additions to one cell that fetch nothing (or two `or`, `min`, ...): commuting: they do not conflict; "
-        "all: they do, as any two writes.")
+        help="Whether two additions (or two `or`, `min`, ...) to one cell that fetch nothing conflict. commuting: "
+        "they do not; all: they do, like any two writes.")
     # fmt: on
 
     def value(self) -> Reading:
@@ -133,8 +133,8 @@ class COptionsToTake:
 
     # fmt: off
     dialects: tuple[str, ...] = option("--api", type=Dialect(), multiple=True, metavar="DIALECT",
-        help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or gaspi-1.01. Can be "
-        "repeated.")
+        help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or gaspi-1.01. Can "
+        "be repeated.")
     pure: tuple[str, ...] = option("--assume-pure", multiple=True, metavar="NAME",
         help="C: the function NAME, which is not in the file, accesses no memory of the program; it may return any "
         "value. Can be repeated.")
@@ -143,17 +143,18 @@ class COptionsToTake:
     folders: tuple[str, ...] = option("-I", type=click.Path(), multiple=True, metavar="FOLDER",
         help="C: look for headers in this folder. Can be repeated.")
     units: tuple[str, ...] = option("--with", type=click.Path(), multiple=True, metavar="FILE",
-        help="C: a further file, which is part of a program that needs what it defines. Can be repeated.")
+        help="C: another file, which is linked to the programs that need what it defines. Can be repeated.")
     database: str | None = option("--compile-commands", type=click.Path(), metavar="PATH",
-        help="C: the compilation database of a project, or its folder: which files there are, with their macros and "
-        "folders of headers.")
+        help="C: the compilation database of a project, or the folder that it is in. It says which files there are, "
+        "with their macros and header folders.")
     shared_memory: str | None = option("--shared-memory", type=SharedMemory(), metavar="none|all|nodes=K",
-        help="C: which ranks reach each other's memory by loads and stores, through what shmem_ptr and the like give: "
-        "none (the default), all, or those of each block of K consecutive ranks.")
+        help="C: which ranks can load and store each other's memory through pointers from shmem_ptr and the like: "
+        "none (the default), all, or those within each block of K consecutive ranks.")
     arguments: tuple[str, ...] | None = option("--args", type=Arguments(), metavar="ARGUMENTS",
-        help="C: the arguments that the program is started with, as one text: \"-n 4 out.txt\". Default: none.")
+        help='C: the arguments that the program is started with, in one string: "-n 4 out.txt". Default: none.')
     empty_configs: bool = flag("--define-missing-config",
-        help="C: a header that builds generate (config.h) and that is not there is empty; the verdict says so.")
+        help="C: take a header that the build generates (config.h) and that does not exist for an empty one; the "
+        "verdict says so.")
     # fmt: on
 
     def front_end(self) -> FrontEnd:

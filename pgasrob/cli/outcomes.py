@@ -32,7 +32,7 @@ Exit code:
   0  no outcome is network-only (which does not make the program robust)
   1  some outcome is
   2  a program with an error or a loop, or wrong usage
-  3  a limit was hit before all outcomes were known
+  3  a limit was reached before all outcomes were known
 
 \b
 Examples:
@@ -53,7 +53,7 @@ class OutcomesOptions:
     models: tuple[tuple[str, ...], ...] = option("-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES",
         help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: pgas,sc.")
     names: str | None = option("--of", metavar="NAMES",
-        help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")
+        help="Show only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")
     example: int | None = option("--example", type=click.IntRange(min=1), metavar="N",
         help="Show a shortest run with outcome N.")
     witnesses: tuple[str, ...] = witness_option(
@@ -75,8 +75,8 @@ class OutcomesOptions:
 def outcomes(options: OutcomesOptions) -> int:
     """List the final values of a program's runs.
 
-    Under SC and on the network, for programs without loops. Every run is counted: a run goes on until nothing more can
-    happen. An outcome is network-only when no sequentially consistent (SC) run has it. Of a litmus test the answer is
+    Runs under sequential consistency (SC) and runs on the network are counted, for programs without loops; a run goes
+    on until nothing more can happen. An outcome is network-only when no SC run has it. For a litmus test the answer is
     that of `pgasrob litmus`.
     """
     file = options.file

@@ -43,7 +43,7 @@ Exit code:
   0  no race
   1  some race
   2  a program with an error, or wrong usage
-  3  unknown: a limit was hit
+  3  unknown: a limit was reached
 Of several the gravest, in the order 70 (an internal error, to be reported),
 2, 3, 1, 0. Whether programs are robust does not count. With --expect: 0 all
 as expected, 1 some not, 2 a header is missing or an error was not expected,
@@ -68,25 +68,27 @@ class RaceOptions:
     # fmt: off
     paths: tuple[str, ...] = paths_argument()
     nodes: tuple[int, ...] | None = node_counts_option()
-    every: bool = flag("--all", help="All races, one for each pair of lines, and not the first one found alone.")
+    every: bool = flag("--all", help="Find all races, one for each pair of lines, not only the first one.")
     strict: bool = flag("--strict",
-        help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics of "
-        "which a specification leaves open whether they exclude each other (MPI_Compare_and_swap and accumulates).")
+        help="Count a wait and the value that it waits for as a race, too, unless both are atomic, and also atomics "
+        "for which a specification leaves open whether they exclude each other (MPI_Compare_and_swap and "
+        "accumulates).")
     memory_model: MemoryModel | None = memory_model_option()
     analysis: str = option("--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
-        help="must-rma: say beside the exact answer what MUST-RMA (Schwitanski et al. 2022) reports of one order of "
-        "the events, that of the trace or of a simulated run.")
+        help="must-rma: also say what MUST-RMA (Schwitanski et al. 2022) reports for one order of the events, that "
+        "of the trace or of a simulated run.")
     no_robustness: bool = flag("--no-robustness",
-        help="Do not say whether the program is robust all the same, which can take longer.")
+        help="Do not decide whether the program is robust all the same, which can take longer.")
     limits: BatchLimits = group(BatchLimits, what="search")
     resume: str | None = resume_option()
     output: OutputOptions = group(OutputOptions, runs="the run to the first race")
     expect: bool = flag("--expect",
         help="Compare the number of pairs of lines with the program's header `// races: ...`.")
-    verbose: bool = flag("-v", "--verbose", help="Show a run to every race, also of several programs.")
-    brief: bool = flag("--brief", help="A line per race, as compilers print: file:line:column: race: what races.")
-    full: bool = flag("--full", help="Show every event of a run; else a long way to a race is folded.")
-    assumptions: bool = flag("--assumptions", help="List all that each answer rests on, in reports of all results.")
+    verbose: bool = flag("-v", "--verbose", help="Show a run to every race, also when several programs are searched.")
+    brief: bool = flag("--brief", help="Print one line per race, as compilers do: file:line:column: race: what races.")
+    full: bool = flag("--full", help="Show every event of a run. By default a long way to a race is folded.")
+    assumptions: bool = flag("--assumptions", help="List everything that each answer rests on, in the reports of all "
+        "results.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
     # fmt: on
@@ -130,9 +132,9 @@ RULES: tuple[Rule[RaceOptions], ...] = (
 def race(options: RaceOptions) -> int:
     """Decide whether programs have races.
 
-    A race is two accesses to one cell that are both next in some state of some run, by any two commands, unless both
-    read or both are atomic in one type. It need not be a mistake: beside it stands whether the program is robust all
-    the same. Folders are searched for .pgas and .c files as `pgasrob check` does.
+    A race is a pair of accesses to one cell, by any two commands, that can both come next in some state of some run,
+    unless both read or both are atomic in the same type. A race need not be a mistake, so the report also says whether
+    the program is robust all the same. Folders are searched for .pgas and .c files as `pgasrob check` does.
     """
     if options.memory_model is not None:
         check_rules(options, MODEL_RULES)

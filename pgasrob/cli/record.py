@@ -17,10 +17,10 @@ DEFAULT_LIMIT = "16G"
 EXAMPLES = """\b
 Exit code:
   0  the program ended with exit code 0 and is recorded to its end
-  2  it ended with another one or by a signal, cannot be run, does not record, or has damaged its trace
-  3  the time or the room for the trace was up
+  2  it ended with another exit code or by a signal, cannot be run, does not record, or has damaged its trace
+  3  the time was over, or the trace has reached its limit
   130  Ctrl-C, SIGTERM or SIGHUP ended it
-The trace is whole up to that point wherever the program was run.
+In each case in which the program ran, the trace is complete up to its end.
 
 \b
 Examples:
@@ -35,13 +35,13 @@ class RecordOptions:
 
     # fmt: off
     nodes: int = option("-n", "--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
-        help="So many ranks, all on this machine.")
+        help="The number of ranks, all on this machine.")
     output: Path = option(
         "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("run.pgastrace"),
-        show_default=True, metavar="FILE", help="The trace.")
-    timeout: float | None = timeout_option("End the program after so long. Default: never.")
+        show_default=True, metavar="FILE", help="The file for the trace.")
+    timeout: float | None = timeout_option("End the program after SECONDS. Default: never.")
     limit: int = option("--limit", type=Size(), default=DEFAULT_LIMIT, show_default=True, metavar="SIZE",
-        help="Stop recording, not the program, when the trace is so large.")
+        help="Stop recording, but not the program, when the trace has reached this size.")
     launcher: tuple[str, ...] = option("--launcher", type=Arguments(), metavar="COMMAND", default=(),
         help='What starts the ranks on this machine: "srun -n 4". Default: oshrun or mpirun, as the program needs.')
     command: tuple[str, ...] = argument(
@@ -52,7 +52,9 @@ class RecordOptions:
 
 @command(RecordOptions, examples=EXAMPLES, ignore_unknown_options=True)
 def record(options: RecordOptions) -> int:
-    """Run a program that `pgasrob build` made, and write its accesses and calls to a trace.
+    """Run a program and record its accesses and calls.
+
+    PROGRAM was built by `pgasrob build`; what it does is written to a trace.
 
     The trace stays readable when the program crashes or is ended: up to the last full record of each rank.
     """

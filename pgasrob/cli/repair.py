@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Exit code:
-  0  the program is robust, whatever else is wrong, or a repair was found
+  0  a repair was found, or the program is robust, whatever else is wrong
   1  nothing in the catalogue repairs it
   2  a program with an error, or wrong usage
-  3  a limit was hit before there was an answer
+  3  a limit was reached before there was an answer
 
 \b
 Examples:
@@ -44,12 +44,12 @@ class RepairOptions:
     # fmt: off
     file: str = argument(type=ProgramPath())
     max_answers: int = option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-        help="Repairs of the smallest cost to look for.")
+        help="How many repairs of the smallest cost to look for.")
     goal: Goal | None = option("--for", type=click.Choice(["robust", "races"]), default=None,
-        help="What to repair: that it is not robust, or of a robust program also races that change the result, by a "
-        "barrier. Default: of C both, of .pgas files the first.")
+        help="What to repair: robust: violations of robustness; races: races that change the result of a robust "
+        "program, by a barrier. Default: both for C, the first for .pgas files.")
     write: bool = flag("--write",
-        help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
+        help=f"Write the first repair into FILE; the original is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
     format: str = format_option("json", "diff", "sarif", help="diff: the first repair alone, for `patch -p1`.")
     witnesses: tuple[str, ...] = witness_option("Write the run with the first repair beside it")
     fold: bool = fold_option()
@@ -61,10 +61,10 @@ class RepairOptions:
 def repair(options: RepairOptions) -> int:
     """Find the cheapest changes that make a program robust.
 
-    Waits, fences and barriers are inserted, and calls replaced by ones that do more, as the library of the program has
-    them. Each answer is checked from the changed text on all node counts: it is robust, has no new deadlock, and its SC
-    runs end as before. Of a robust program in C with a race that changes the result a barrier is looked for that leaves
-    none; its SC runs end as some did before.
+    Waits, fences and barriers of the program's library are inserted, and calls replaced by others that do more. Each
+    repaired text is checked on all node counts: it is robust, has no new deadlock, and its SC runs end as before. If a
+    C program is robust but a race changes its result, a barrier is looked for that leaves no such race; each SC run of
+    the repaired program then ends as some SC run did before.
     """
     from pgasrob.render.repair_text import beside, no_repair
     from pgasrob.repairs import repair as repaired

@@ -76,12 +76,12 @@ class _Nothing(Exception):
 
 @command(ReproduceOptions, examples=EXAMPLES)
 def reproduce(options: ReproduceOptions) -> int:
-    """Run a program that is not robust so that it shows.
+    """Reproduce a violation on an installed library.
 
-    The C program in FILE, which uses OpenSHMEM or MPI, is built and run with the library that is installed, once as it
-    goes and once in the order of the counterexample: operations that are late there are held back until then, and ranks
-    wait for each other. Both runs are shown side by side. The library may have any such run by itself: nothing is held
-    back beyond what its specification allows.
+    The C program in FILE, which uses MPI or OpenSHMEM, is built and run with the installed library, once freely and
+    once in the order of the counterexample: operations that are late there are held back until then, and ranks wait for
+    each other. Both runs are shown side by side. The second run may also happen without help: nothing is held back
+    longer than the specification of the library allows.
     """
     from pgasrob.render.reproduced import nothing_reproduced
 

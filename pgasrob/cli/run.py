@@ -34,7 +34,7 @@ Exit code:
   0  there is a run to show
   1  no run was found that --until wants, which says nothing of the others
   2  a program with an error, or wrong usage
-  3  a limit was hit before
+  3  a limit was reached before it was done
 
 \b
 Examples:
@@ -57,9 +57,9 @@ class RunOptions:
     sc: bool = option("--sc/--network", default=False,
         help="A sequentially consistent run, or one on the network (the default).")
     bias: Bias = option("--bias", type=click.Choice(["late", "even", "early"]), default="even", show_default=True,
-        help="When steps that are pending happen: late and early are likelier, not certain.")
+        help="When pending steps happen: late and early make later and earlier times likelier, not certain.")
     steps: int = option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, metavar="N",
-        help="Cut the run after so many events; what is pending then still happens.")
+        help="Cut the run after N events; what is pending then still happens.")
     until: Wanted | None = option("--until", type=click.Choice(["violation", "assertion", "deadlock", "fault"]),
         help="Try the seeds S, S + 1, ... until a run has a happens-before cycle, fails an assertion, ends in a "
         "deadlock or at a fault.")
@@ -86,8 +86,8 @@ RULES: tuple[Rule[RunOptions], ...] = (
 def run(options: RunOptions) -> int:
     """Simulate one random run of a program.
 
-    It says why it went as it did: a run on the network either looks like an SC run, which is shown, or has a
-    happens-before cycle. One run says nothing about the others: `pgasrob check` looks at all.
+    A run on the network either looks like an SC run, which is then shown, too, or has a happens-before cycle. One run
+    says nothing about the others: `pgasrob check` looks at all of them.
     """
     import random
 

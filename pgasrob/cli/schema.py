@@ -64,7 +64,7 @@ class Output(Name):
 @click.command(context_settings=HELP)
 @click.argument("command", type=Output(), required=False)
 def schema(command: str | None) -> None:
-    """Print the JSON Schema of what COMMAND prints with --format json.
+    """Print the JSON Schema of a command's output.
 
     COMMAND is check, race, outcomes, litmus, litmus-generate, run, repair, thrift, reproduce, course-grade or examples;
     without one it is the schema of all that they print. Each object, one a line, says in "schema" which version of it

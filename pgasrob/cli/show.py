@@ -25,7 +25,7 @@ Exit code:
   0  it is shown
   1  there is no graph to draw
   2  a program with an error, or wrong usage
-  3  a limit was hit before
+  3  a limit was reached before it was done
 
 \b
 Examples:
@@ -80,12 +80,12 @@ class ShowOptions:
 
 @command(ShowOptions, examples=EXAMPLES)
 def show(options: ShowOptions) -> int:
-    """Show a stage of the decision procedure.
+    """Show one stage of the decision procedure.
 
-    Its counts, and its graph while it is small.
+    It prints the numbers of states and transitions, and the graph if it is small.
 
-    program: the program itself, for a C file what it means, as a .pgas text; one with doubles or integers of more
-    than 32 bits, which .pgas has not, cannot be read back and says so. control: the control automata of the
+    program: the program itself; a C file as the .pgas text that it is lowered to, which cannot be read back where it
+    has doubles or integers of more than 32 bits, and says so. control: the control automata of the
     ranks, guards simplified. state-space: X(P, N), what the network can do. normal-form: Y(P, N), the computations the
     search has to look at. cycle-types: the automata Z that recognise cycles.
     """

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Exit code:
-  0  it was found out what can go, if anything
+  0  it was found out which calls can be removed, if any
   1  the program is not robust
   2  a program with an error, or wrong usage
-  3  a limit was hit before there was an answer
+  3  a limit was reached before there was an answer
 
 \b
 Examples:
@@ -41,24 +41,24 @@ class ThriftOptions:
     # fmt: off
     file: str = argument(type=ProgramPath())
     write: bool = flag("--write",
-        help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
-    format: str = format_option("json", "diff", help="diff: what saves most, for `patch -p1`.")
+        help=f"Write what saves most into FILE; the original is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
+    format: str = format_option("json", "diff", help="diff: the set of changes that saves most, for `patch -p1`.")
     output_order: OutputOrder = option(
         "--output-order", type=click.Choice(["kept", "free"]), default="kept", show_default=True,
-        help="Whether what ranks write to the terminal has to come in an order in which it may come now, or in any. "
-        "Accesses to files keep their order in any case.")
+        help="kept: what ranks write to the terminal must come in an order that is possible now; free: in any order. "
+        "Accesses to files keep their order in either case.")
     change: ChangeOptions = group(ChangeOptions)
     # fmt: on
 
 
 @command(ThriftOptions, examples=EXAMPLES)
 def thrift(options: ThriftOptions) -> int:
-    """Find the waits, fences, barriers and blocking calls that a robust program can do without.
+    """Find calls that a robust program does not need.
 
-    Each is tried alone, left out and with a call that does less in its place, and then the set of them that saves most
-    together. The program stays robust on all node counts, its assertions hold, its SC runs end as before, and what it
-    does to files and writes to the terminal comes in no new order: a barrier that only keeps a result or output
-    deterministic stays.
+    The calls are waits, fences, barriers and blocking puts and gets. Each one is removed, or replaced by a call that
+    does less, and the program checked again; then the same is done for the set of them that saves most. The
+    program stays robust on all node counts, its assertions hold, its SC runs end as before, and what it does to files
+    and writes to the terminal comes in no new order: a barrier that only keeps a result or output deterministic stays.
     """
     from pgasrob.render import thrift_text as render
     from pgasrob.repairs.thrift import thrift as thrifty

@@ -163,8 +163,8 @@ def fold_option() -> Any:
     """A field that says whether pictures have the cycle only."""
     return option(
         "--fold", is_flag=True,
-        help=lambda: f"In what is drawn ({endings(lambda each: each.draws, 'and')}) the cycle only: all other events "
-        "are folded into bands that say how many of which ranks they are.",
+        help=lambda: f"Draw the cycle only (in {endings(lambda each: each.draws, 'and')}): all other events are folded "
+        "into bands that say how many events of which ranks they stand for.",
     )  # fmt: skip
 
 
