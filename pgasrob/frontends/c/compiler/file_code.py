@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import MAIN, CompiledFunction, Object, Return, Set, Unit
 from pgasrob.frontends.c.compiler.atomic_variables import check_atomics
@@ -22,8 +22,6 @@ from pgasrob.frontends.c.tokens import Source, error, tokenise
 from pgasrob.frontends.c.types import VOID, Array, CType, Function, Integer, Pointer, Struct, Void
 from pgasrob.frontends.c.values import UNDEFINED, Known
 from pgasrob.stop_points import stop_point
-
-MAX_ERRORS = 20
 
 
 class File:
@@ -54,9 +52,9 @@ class File:
         self._look_for_teams()
         for node, name, result in () if self.errors else self.bodies:
             try:
-                if name in parsed.broken:
-                    raise parsed.broken[name]
-                unit.functions[name] = compiled(self.context, name, result, node)
+                with self._all_of(parsed, name):
+                    code = compiled(self.context, name, result, node)
+                unit.functions[name] = code
             except SourceError as found:
                 unit.broken[name] = found
         if not further and MAIN not in unit.functions:
@@ -70,6 +68,23 @@ class File:
             del unit.objects[name]
         for name in unit.needs.keys() & (unit.functions.keys() | unit.objects.keys()):
             del unit.needs[name]
+
+    @contextmanager
+    def _all_of(self, parsed: Parsed, name: str) -> Iterator[None]:
+        """A context that goes on after mistakes in the function ``name``, and raises them all in the order of the
+        text."""
+        context, mistakes = self.context, parsed.broken.get(name)
+        mistaken = set(context.mistaken)
+        context.mistaken |= parsed.mistaken.get(name, set())
+        context.found = [] if mistakes is None else [*mistakes.diagnostics]
+        try:
+            yield
+        except SourceError as wrong:
+            context.found += (each for each in wrong.diagnostics if each not in context.found)
+        finally:
+            found, context.found, context.mistaken = context.found, None, mistaken
+        if found:
+            raise SourceError(sorted(found, key=lambda each: (each.file, each.line, each.column)))
 
     def _look_for_teams(self) -> None:
         if any(each.parts for each in self.context.tokens):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 
-from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Label, Leave, Need, Object, Slot, Unit
@@ -160,6 +160,29 @@ class Context:
     has_teams: bool = False
     """Whether there are regions of OpenMP in which a rank communicates."""
 
+    found: list[Diagnostic] | None = None
+    """What is wrong in the function that is compiled, so far; None where the first mistake ends it."""
+    mistaken: set[str] = field(default_factory=set)
+    """Names that are not declared since the declaration is wrong, or of which it has been said that they are not."""
+
+    # Mistakes
+
+    def note(self, wrong: SourceError) -> None:
+        """Go on after a mistake, as long as there are few of them; else raises ``wrong``."""
+        if self.found is None:
+            raise wrong
+        self.found += (each for each in wrong.diagnostics if each not in self.found)
+        if len(self.found) >= MAX_ERRORS:
+            raise SourceError(self.found)
+
+    def once(self, name: str, wrong: SourceError) -> SourceError:
+        """``wrong``, which is about ``name``; an error that says nothing where something has been said of it."""
+        if name in self.mistaken:
+            return SourceError([])
+        if self.found is not None:
+            self.mistaken.add(name)
+        return wrong
+
     # Places
 
     def token(self, node: Node) -> Token:
@@ -274,6 +297,12 @@ class Context:
                 return _DECLARATIONS[key][1]
         return None
 
+    def declared(self, name: str) -> str | None:
+        """How an API declares its function ``name``, if it has one type for all arguments."""
+        if name in self.defined:
+            return None
+        return next((text for api in self.apis if (text := api.declaration(name, ())) is not None), None)
+
     def unsupported(self, name: str) -> str | None:
         """The hint of an API for its function ``name``, which it knows and does not support."""
         for api in self.apis:
@@ -287,6 +316,8 @@ class Context:
         word = self.word(node)
         if scope.find(word) is not None:
             return self.error("PG122", f"`{word}` is no {what}", node)
+        if word in self.mistaken:
+            return SourceError([])
         known = [*scope.all_names(), *(name for api in self.apis for name in (*api.constants, *api.types))]
         hints = [did_you_mean(word, known, 0.75)]
         if self.unread:
@@ -296,7 +327,7 @@ class Context:
             hint = "its typedef, or the header that has it, is missing"
         if not hint and word.isupper():
             hint = f"if it is a macro that the build defines: -D {word}=VALUE"
-        return self.error("PG122", f"unknown {what} `{word}`", node, hint)
+        return self.once(word, self.error("PG122", f"unknown {what} `{word}`", node, hint))
 
 
 def _as_written(token: Token, source: Source) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.code import Binary, Branch, Copy, Label, Leave, Return, Set, Slot
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.expression_code import Expressions
@@ -63,13 +64,43 @@ class Statements:
         }
 
     def statement(self, node: Node) -> None:
-        guarded = self.regions.races or self.regions.of_team.guarded
-        if (guarded or self.context.token(node).parts) and self.regions.begins(node):
-            return
-        compile = self._statements.get(node.type)
-        if compile is None:
-            raise self.context.error("PG120", f"`{self.context.text(node)[:60]}` is not supported", node)
-        compile(node)
+        """Compile a statement. After a mistake in it the next one is compiled."""
+        try:
+            guarded = self.regions.races or self.regions.of_team.guarded
+            if (guarded or self.context.token(node).parts) and self.regions.begins(node):
+                return
+            compile = self._statements.get(node.type)
+            if compile is None:
+                raise self.context.error("PG120", f"`{self.context.text(node)[:60]}` is not supported", node)
+            compile(node)
+        except SourceError as wrong:
+            self.context.note(wrong)
+            self._go_on_inside(node)
+
+    def _go_on_inside(self, node: Node) -> None:
+        """Look for further mistakes in what stands inside of a statement that has one."""
+        if node.type in ("declaration", "type_definition"):
+            self.context.mistaken |= {each.text for each in self.context.tokens[node.first : node.last + 1]}
+        with self.emitter.block(node):
+            initial = node.get("initializer")
+            if node.type == "for_statement" and initial is not None and initial.type == "declaration":
+                self.statement(initial)
+            parts = [part for name in ("consequence", "alternative", "body") if (part := node.get(name)) is not None]
+            self._look_for_names(node, parts)
+            for part in parts if node.type != "switch_statement" else ():
+                self._body(part, *self.emitter.new_labels(2))
+
+    def _look_for_names(self, node: Node, but: Sequence[Node] = ()) -> None:
+        """Note the names in ``node``, ``but`` not in these parts of it, that are unknown."""
+        called = node.get("function") if node.type == "call_expression" else None
+        if node.type == "identifier":
+            try:
+                self.expressions.value(node)
+            except SourceError as wrong:
+                self.context.note(wrong)
+        for child in node.children:
+            if child is not called and not any(child is each for each in but):
+                self._look_for_names(child)
 
     def _children(self, node: Node) -> None:
         for child in node.children:

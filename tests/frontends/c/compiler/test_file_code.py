@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics import MAX_ERRORS, SourceError
+from pgasrob.frontends.lower import parse_c
 from tests.frontends.c.compiler.net import unit
+from tests.frontends.several_mistakes import SOURCES
 
 
 def test_several_mistakes_are_reported_at_once() -> None:
     with pytest.raises(SourceError) as caught:
         unit("int f(void) { return a; }\nint g(void) { return b; }\nint h(void) { return 1; }")
     assert [each.line for each in caught.value.diagnostics] == [1, 2]
+
+
+@pytest.mark.parametrize("which", SOURCES)
+def test_all_mistakes_are_told(which: str) -> None:
+    expected, text = SOURCES[which]
+    with pytest.raises(SourceError) as caught:
+        parse_c(text).program(2)
+    assert [(each.code, each.line) for each in caught.value.diagnostics] == expected, str(caught.value)
+
+
+def test_no_more_than_twenty() -> None:
+    text = "int main(void) {\n" + "".join(f"  x{number} = 1;\n" for number in range(30)) + "  return 0;\n}\n"
+    with pytest.raises(SourceError) as caught:
+        parse_c(text).program(1)
+    assert [each.line for each in caught.value.diagnostics] == list(range(2, 2 + MAX_ERRORS))
+
+
+def test_a_function_with_a_mistake_is_not_called_without_it() -> None:
+    """The statement that cannot be read is left out only to find further mistakes."""
+    text = "int x;\nint f(void) { x = 1 1; return x; }\nint main(void) { return f(); }\n"
+    with pytest.raises(SourceError) as caught:
+        parse_c(text).program(1)
+    assert [(each.code, each.line) for each in caught.value.diagnostics] == [("PG107", 2)]
+    parse_c(text.replace("f();", "0;")).program(1)
 
 
 @pytest.mark.parametrize(
