@@ -114,7 +114,7 @@ class ConstByRank(Const):
         return tuple(one.value for one in self.each)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Const):
+        if not isinstance(other, Const | Symbol):
             return False
         others = other.each if isinstance(other, ConstByRank) else repeat(other)
         return alike([one == another for one, another in zip(self.each, others, strict=False)])

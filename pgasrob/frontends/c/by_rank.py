@@ -100,6 +100,19 @@ def on_rank(value: Value, place: int) -> Value:
     return value
 
 
+def look_alike(value: Hashable) -> None:
+    """Raises :class:`Apart` where something in ``value`` is another thing on some of the ranks."""
+    match value:
+        case KnownByRank(numbers=found) | AddressByRank(each=found) | ConstByRank(each=found):
+            raise Apart(found)
+        case tuple() | frozenset():
+            for each in value:
+                look_alike(each)
+        case _ if is_dataclass(value):
+            for field in fields(value):
+                look_alike(getattr(value, field.name))
+
+
 @dataclass(frozen=True, slots=True)
 class NoteByRank:
     """What an API remembers that is another thing on each of the ranks that one machine executes: ``each``, in their

@@ -9,7 +9,7 @@ from typing import NoReturn, cast
 from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression, value_of
-from pgasrob.frontends.c.by_rank import notes_at, on_rank
+from pgasrob.frontends.c.by_rank import look_alike, notes_at, on_rank
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
@@ -441,6 +441,7 @@ class MachineCall:
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:
+            look_alike(value)  # others will take it for a thing of one rank
             for rank in self.machine.position.rank.numbers:
                 self.machine.facts.publish(rank, key, value)
             return

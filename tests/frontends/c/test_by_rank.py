@@ -75,6 +75,32 @@ def test_how_many_run_at_once() -> None:
     assert all(one is not None and one.text == one.apart for one in found.values())
 
 
+WINDOWS = """#include <mpi.h>
+int a[8], x;
+int main(int argc, char **argv) {
+  int me, n;
+  MPI_Win w;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  MPI_Win_create(a + me, 16, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+  MPI_Win_fence(0, w);
+  MPI_Put(&me, 1, MPI_INT, (me + 1) % n, 1, 1, MPI_INT, w);
+  MPI_Win_fence(0, w);
+  if (me == 1)
+    x = a[2];
+  MPI_Win_free(&w);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def test_what_is_published_is_of_one_rank() -> None:
+    found = lowered(parse_c(WINDOWS).compiled, 4)
+    assert found is not None and found.text == found.apart and found.together
+
+
 # Values
 
 
@@ -85,6 +111,9 @@ def test_who_asks_for_the_number_sends_ranks_apart() -> None:
     for ask in (lambda: number.value, lambda: number == Known(2), lambda: constant.value, lambda: hash(constant)):
         with pytest.raises(Apart):
             ask()
+    cell = Symbol("a", 1)
+    with pytest.raises(Apart):
+        assert ConstByRank((cell, Symbol("b", 2))) == cell
     assert number != Known(3)
     assert Known(3) != number
     assert number == known_of([1, 2, 2])
