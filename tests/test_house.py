@@ -26,9 +26,18 @@ MOST_ANCESTORS = 2
 """Classes of the package from a class up to ``object``, itself counted. Protocols do not count."""
 MOST_LINES_OF_A_FILE = 600
 
-DIALECT = re.compile(r"(?<![a-z])(told|company|meetings|nobody knows|who knows)(?![a-z])", re.IGNORECASE)
-"""Words of which there is a plain one: reported, described (told); states of others (company); barriers, pairs
-(meetings); unknown (nobody knows). `proofs/glossary.md` maps the old words to the new ones."""
+STYLE = PACKAGE / "manual" / "style.md"
+
+
+def unwanted(*places: str) -> re.Pattern[str]:
+    """The words that the table of the style sheet has for these places."""
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| (code|texts) \|$", STYLE.read_text(encoding="utf-8"), re.MULTILINE)
+    words = "|".join(word.replace(" ", r"\s+") for word, place in rows if place in places)
+    return re.compile(rf"(?<![a-z])({words})(?![a-z])", re.IGNORECASE)
+
+
+DIALECT = unwanted("code")
+"""Words of which there is a plain one; `proofs/glossary.md` maps the old words to the new ones."""
 
 SAME_NAME = ("frontends/apis/", "cli/")
 """Where a file may have the name of another one: each API has its atomics, and a command the name of what it is for."""
@@ -126,6 +135,32 @@ def test_words_are_plain() -> None:
         if DIALECT.search(OUTPUT.sub("", line))
     ]
     assert not found, "\n".join(("say it in plain words:", *found))
+
+
+def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The strings of a module, which may be shown to a user, with their lines: all but docstrings."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.lineno, node.value
+
+
+def test_texts_have_no_word_that_the_style_sheet_replaces() -> None:
+    words = unwanted("texts")
+    assert words.search("a loop that can\nbut come back"), "also where a line ends within"
+    folders = [(ROOT / ".github", "*.md"), (PACKAGE / "manual", "*.md"), (ROOT / "programs/lectures", "*.md")]
+    pages = [ROOT / "README.md", *(page for folder, name in folders for page in folder.rglob(name) if page != STYLE)]
+    pages += [PACKAGE / "program/assumptions.txt", *(PACKAGE / "diagnostics/codes").glob("*.txt")]
+    texts = [(f"{page.relative_to(ROOT)}:", page.read_text(encoding="utf-8")) for page in pages]
+    texts += [(f"{path}:{line}:", text) for path, tree in trees() for line, text in strings(tree)]
+    texts += [
+        (f"{path}:{node.lineno}:", ast.get_docstring(node) or "")
+        for path, tree in trees()
+        for node in tree.body
+        if path.parts[0] == "cli" and isinstance(node, ast.FunctionDef) and node.decorator_list
+    ]
+    found = [f"{place} {match[0]}" for place, text in texts for match in words.finditer(OUTPUT.sub("", text))]
+    assert not found, "\n".join(("pgasrob/manual/style.md has a better word:", *found))
 
 
 # Tests mirror the package

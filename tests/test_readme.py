@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
+import pgasrob
 from tests.tools import skip_unless_run
 
 ROOT = Path(__file__).parents[1]
 MANUAL = ROOT / "pgasrob" / "manual"
 PAGES = {page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *sorted(MANUAL.glob("*.md"))]}
 README = PAGES[ROOT / "README.md"]
+PICTURE = MANUAL / "halo.svg"
 
 
 def blocks(page: Path, language: str = "") -> list[str]:
@@ -54,6 +56,18 @@ def test_commands_print_what_is_shown(block: str) -> None:
         check=False,
     )
     assert without_costs(run.stdout) == without_costs(output)
+
+
+def draw(path: Path) -> None:
+    """Draw the counterexample at the top of the README."""
+    pgasrob.check(str(ROOT / "programs/c/mpi/barrier_halo.c"), nodes=2, only=("robust",)).save(path, cycle_only=True)
+
+
+def test_the_picture_at_the_top_is_that_of_the_corpus(tmp_path: Path) -> None:
+    draw(tmp_path / "halo.svg")
+    drawn = (tmp_path / "halo.svg").read_text(encoding="utf-8")
+    assert drawn == PICTURE.read_text(encoding="utf-8"), "run `python -m tests.test_readme`"
+    assert f"({PICTURE.relative_to(ROOT)})" in README
 
 
 def test_the_programs_shown_are_those_of_the_corpus() -> None:
@@ -114,3 +128,7 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     """But for pip's and pytest's -q."""
     (command,) = [block.strip() for block in blocks(ROOT / "README.md") if "pytest" in block]
     assert command in (ROOT / ".ci/run").read_text().replace(" -q", "")
+
+
+if __name__ == "__main__":
+    draw(PICTURE)

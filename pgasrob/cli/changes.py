@@ -50,7 +50,7 @@ class ChangeOptions:
     limits: Limits = group(
         SearchLimits,
         states="Give up a check after so many states",
-        seconds="Give up after so many seconds",
+        seconds="Give up after SECONDS",
         memory="Give up a check when it takes so much memory",
     )
     front_end: FrontEnd = group(COptions)
@@ -132,4 +132,4 @@ def _write_change(file: str, before: str, after: str, what: str) -> None:
         replace_file(file, mark + after)
     except SourceError as error:
         refuse(str(error))
-    click.echo(f"{file}: {what}; what was there is in {kept}", err=True)
+    click.echo(f"{file}: {what}; the original is in {kept}", err=True)

@@ -186,7 +186,7 @@ class GradeOptions:
     format: str = format_option("json", "csv",
         help="json: one object per student, one per line; csv: one row per student and exercise.")
     max_states: int = max_states_option("Give up on a check (undecided) after so many states; 0: never.")
-    timeout: float | None = timeout_option("Give up on a check (undecided) after so many seconds.", 60.0)
+    timeout: float | None = timeout_option("Give up on a check (undecided) after SECONDS.", 60.0)
     memory_limit: int | None = memory_option(
         "Give up on a check (undecided) that takes so much memory: 500M, 2G; 0: never. Default: three quarters of what "
         "is available.")

@@ -71,7 +71,7 @@ def _models_help() -> str:
 
     entries = "; ".join(f"{name}: {entry.description}" for name, entry in MODELS.items())
     return (
-        f"Models, parted by commas, each with words for its variant behind it if need be. {entries}. Can be repeated. "
+        f"Models, separated by commas, each followed by the words for its variant, if any. {entries}. Can be repeated. "
         "Default: all that know the program."
     )
 
@@ -122,7 +122,7 @@ class LitmusOptions:
     limits: Limits = group(
         SearchLimits,
         states="Give up on a model after so many states or executions",
-        seconds="Give up on a model after so many seconds",
+        seconds="Give up on a model after SECONDS",
         memory="Give up on a model that takes so much memory",
     )
     # fmt: on

@@ -74,8 +74,8 @@ class GenerateOptions:
         "-m", "--model", type=click.Choice(["corerma", "rdma-tso"]), default="corerma", show_default=True,
         help="The model whose rules --rule names.")
     rules: tuple[str, ...] = option("--rule", multiple=True, metavar="RULES",
-        help="What outcomes hang on, parted by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of RDMA-TSO "
-        "(oppo.B1, or G8 for both tables); all. Can be repeated.")
+        help="What outcomes depend on, separated by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of "
+        "RDMA-TSO (oppo.B1, or G8 for both tables); all. Can be repeated.")
     distinguish: str | None = option("--distinguish", metavar="A,B",
         help="Programs with an outcome in one of two models and not in the other, in either direction; a model as "
         "`pgasrob litmus --model` takes it.")

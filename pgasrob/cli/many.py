@@ -90,12 +90,12 @@ class OutputOptions:
     """Formats and files of the output; ``{runs}`` in the help of `--witness` is what is written there."""
 
     # fmt: off
-    format: str = format_option("json", "csv", "gcc", "github",
+    format: str = format_option("json", "csv", "gcc", "github", "sarif",
         help="json: one object per program and node count, one per line; csv: one row each; gcc: findings in lines "
-        "as compilers print them; github: findings as annotations of GitHub Actions.")
+        "as compilers print them; github: findings as annotations of GitHub Actions; sarif: one log of all findings.")
     baseline: str | None = option("--baseline", type=click.Path(dir_okay=False), metavar="OLD.SARIF",
         help="Findings of this earlier log do not count: the exit code and the formats gcc and github are about new "
-        "findings only, and a .sarif that is written says which ones are new.")
+        "findings only, and SARIF says which ones are new.")
     witnesses: tuple[str, ...] = witness_option(
         "Write {runs} to a file",
         also=lambda: f"Of several results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. ",

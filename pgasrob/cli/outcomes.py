@@ -64,7 +64,7 @@ class OutcomesOptions:
     limits: Limits = group(
         SearchLimits,
         states="Give up after so many states",
-        seconds="Give up after so many seconds",
+        seconds="Give up after SECONDS",
         memory="Give up when it takes so much memory",
     )
     front_end: FrontEnd = group(COptions)

@@ -42,7 +42,7 @@ def why_not_issued(position: Position, rank: int, transition: Transition, named:
                 return f"it waits until {cell} {condition.relation} {wanted}; it is {shown}"
             registers = state.registers[rank] if register is None else put(state.registers[rank], register, found)
             if until is not None and not until.satisfied(registers):
-                return f"it polls {cell}, which is {shown}, and would but come back to poll again"
+                return f"it polls {cell} until it changes; it is still {shown}"
             return None
         case core.Wait(queue, local):
             waited = [

@@ -11,7 +11,6 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.lsp.edited_program import EditedProgram
 from pgasrob.lsp.positions import Places
 from pgasrob.program.statements import place_of
-from pgasrob.render.english import capital
 from pgasrob.render.repair_text import answer_text, changes
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import repair
@@ -39,7 +38,7 @@ def repairs(edited: EditedProgram, counts: Sequence[int]) -> list[Repaired]:
         by_file: dict[str, list[Change]] = {}
         for change in changes(found.text, [edit for candidate in answer.candidates for edit in candidate.edits]):
             by_file.setdefault(place_of(change["line"])[0] or edited.file, []).append(change)
-        answers.append(Repaired(capital(answer_text(found, answer)), by_file))
+        answers.append(Repaired(answer_text(found, answer), by_file))
     return answers
 
 

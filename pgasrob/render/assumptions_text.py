@@ -29,8 +29,8 @@ def sentence(result: Result | RaceResult) -> str | None:
     robust = result["verdict"] in ("robust", "no race")  # about all runs, and not of one that is shown
     if not found or not (robust or named):
         return None
-    every = f"what every verdict {'on C ' * any(each['scope'] == 'C' for each in found)}does"
-    start, general = ("Assumes", [every]) if robust else ("What is shown assumes", [])
+    every = "the general assumptions" + " on C" * any(each["scope"] == "C" for each in found)
+    start, general = ("Rests on", [every]) if robust else ("The run shown rests on", [])
     for count in range(len(named), -1, -1):
         more = [f"{len(own) - count} more"] * (count < len(own))
         *first, last = [*general, *named[:count], *more]

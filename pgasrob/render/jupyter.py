@@ -218,7 +218,7 @@ def repair_html(repair: Repair) -> str:
     body += [f"<p>{_text(sentence)}</p>" for sentence, _ in of_repair(repair)]
     body += [f"<pre>{escape(error.render())}</pre>" for verdict in repair.verdicts for error in verdict.errors]
     for answer in repair.answers:
-        body.append(f"<p><strong>{_text(english.capital(answer_text(repair, answer)))}.</strong></p>")
+        body.append(f"<p><strong>{_text(answer_text(repair, answer))}.</strong></p>")
         diff = "\n".join(_text(line.expandtabs(4)) for line in repair.diff(answer).rstrip("\n").split("\n"))
         body.append(f"<pre>{diff}</pre>")
     return _fragment(body)

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
@@ -116,6 +116,25 @@ class Findings(Printer[R]):
         self.keep(result)
 
 
+class Sarif(Printer[R]):
+    """One SARIF log of all results, at the end; with the baseline it says which findings are new."""
+
+    def __init__(self, files: Sequence[str], form: Form[R], options: PrintOptions) -> None:
+        super().__init__(files, form, options)
+        self.files, self.whole = files, list[R]()
+
+    def result(self, result: R) -> None:
+        self.whole.append(result)
+        self.keep(result)
+
+    def end(self) -> None:
+        from pgasrob.render.sarif import to_sarif
+
+        log = to_sarif(cast(list[Any], self.whole))
+        known = self.options.baseline
+        sys.stdout.write(known.compared(log, self.files) if known else log)
+
+
 class Brief(Printer[R]):
     """A line per result, and nothing else."""
 
@@ -159,7 +178,13 @@ class Rows(Printer[R]):
             self.write([[(self.form.hint, "faint")]])
 
 
-KINDS: dict[str, type[Printer[Any]]] = {"json": JsonLines, "csv": Csv, "gcc": Findings, "github": Findings}
+KINDS: dict[str, type[Printer[Any]]] = {
+    "json": JsonLines,
+    "csv": Csv,
+    "gcc": Findings,
+    "github": Findings,
+    "sarif": Sarif,
+}
 """The printers by the formats that are not for people."""
 
 

@@ -202,7 +202,8 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
 def answer_text(repair: Repair, answer: Answer) -> str:
     """What ``answer`` changes and achieves, in a clause."""
     achieved = "no race changes the result" if repair.against_races else "it is robust"
-    return f"{listed([candidate_text(each) for each in answer.candidates])}; then {achieved}{on_counts(repair.nodes)}"
+    changes = capital(listed([candidate_text(each) for each in answer.candidates]))
+    return f"{changes}; then {achieved}{on_counts(repair.nodes)}"
 
 
 def beside(repair: Repair) -> Result:
@@ -294,13 +295,13 @@ def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
     if open_ := sum(each.undecided and not each.crashed for each in repair.rejected):
         yield f"{count(open_, 'cheaper change')} could not be decided within the limits.", "open"
     if repair.state == "not repaired":
-        yield f"Nothing in the catalogue repairs this: {_survivor(repair)}", "bad"
+        yield f"No change in the catalogue repairs this: {_survivor(repair)}", "bad"
         for each in [each for each in repair.rejected if each.left is None][:3]:
             yield f"Tried: {listed([candidate_text(step) for step in each.candidates])}; {each.why}.", "faint"
     if any(each.answer == "matters" for each in repair.left):
-        yield "Once it is robust, a race changes the result all the same: repair the repaired program, too.", "bad"
+        yield "A race changes the result of the repaired program all the same: run `pgasrob repair` again on it.", "bad"
     if races and not repair.answers:
-        yield "No barrier in one place of the source removes this.", "bad"
+        yield "No single barrier in the source removes this.", "bad"
     for left in [each.reason for each in repair.races if each.answer == "unknown"][:1]:
         yield f"Whether a race changes the result is not known: {left}.", "open"
     if repair.state in ("repaired", "not repaired") or repair.checks:
@@ -320,16 +321,18 @@ def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator
         sentences = violations(repair, broken)
         if len(answer.candidates) > 1 or len(sentences) > 1:
             for sentence in sentences[:MOST_BROKEN]:
-                yield from paragraph(f"line {candidate.line} breaks: {sentence}", width, "", "  ", "    ")
+                yield from paragraph(f"line {candidate.line} prevents: {sentence}", width, "", "  ", "    ")
     races = ", and no race changes the result" * repair.against_races
-    text = f"Robust{on_counts(repair.nodes)}{races}: checked from the changed text. {_same(answer.same)}"
+    text = f"Robust{on_counts(repair.nodes)}{races}: checked on the changed text. {_same(answer.same)}"
     yield from paragraph(text if races else text.replace(":", ",", 1), width, "good", "  ")
     yield from diff_lines(repair.diff(answer))
 
 
 def candidate_text(candidate: Candidate) -> str:
-    how = "put in" if not candidate.inserted else "moved to" if candidate.takes else "inserted in"
-    return f"`{candidate.text}` {how} line {candidate.line}"
+    if not candidate.inserted:
+        return f"replace the call in line {candidate.line} with `{candidate.text}`"
+    how, where = ("move", "to") if candidate.takes else ("insert", "in")
+    return f"{how} `{candidate.text}` {where} line {candidate.line}"
 
 
 def _same(same: Same) -> str:
@@ -337,10 +340,10 @@ def _same(same: Same) -> str:
         case Compared.SAME:
             return f"Its SC runs end as before ({count(same.ends, 'outcome')} compared)."
         case Compared.UNTOUCHED:
-            return "It changes no SC run: what is inserted waits, and in SC runs there is nothing to wait for."
+            return "It changes no SC run: it inserts only waits, and in SC runs there is nothing to wait for."
         case Compared.FEWER:
             kept = f"Each of its SC runs ends as some did before ({count(same.ends, 'outcome')}, {same.before} before)."
-            return kept + " See whether these are the ones that are meant." * (same.ends < same.before)
+            return kept + " Please check that these are the ones you want." * (same.ends < same.before)
         case Compared.DIFFERENT:
             return ""
         case _:

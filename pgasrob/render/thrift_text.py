@@ -133,19 +133,21 @@ def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
     for each in thrift.judged:
         lines += _judged(each, thrift.text, on, width)
     if thrift.together:
-        many = len(thrift.together)
-        most = "" if thrift.most else ", which need not be the most"
-        they = "It can go" if many == 1 else f"These {many} can go together"
-        lines += [[], *paragraph(f"{they}{on}, and save {thrift.saved}{most}:", width, "heading")]
+        changes = "This change is" if len(thrift.together) == 1 else "These changes are together"
+        most = "" if thrift.most else ", perhaps not the most"
+        saved = f"{changes} possible{on} (saving an estimated {thrift.saved}{most}):"
+        lines += [[], *paragraph(saved, width, "heading")]
         lines += diff_lines(_difference(file, thrift))
     return lines
 
 
 def _headline(thrift: Thrift) -> Line:
     if thrift.state == "thrifty":
-        return [("nothing can be left out", "robust")]
+        return [("no call can be removed", "robust")]
     if thrift.state == "can save":
-        return [(f"{count(len(thrift.together), 'call')} too much", "unknown")]
+        replaced = {bool(each.instead) for each in thrift.together}
+        how = "removed or replaced" if len(replaced) == 2 else "replaced" if True in replaced else "removed"
+        return [(f"{count(len(thrift.together), 'call')} can be {how}", "unknown")]
     return [(thrift.state, thrift.state)]
 
 
@@ -153,7 +155,7 @@ def _sentences(thrift: Thrift) -> Iterator[tuple[str, str]]:
     if thrift.state == "not robust":
         first = next(each for each in thrift.verdicts if each.verdict == "not robust")
         yield diagnosis(first.witness), "bad"
-        yield "Thrift is for what is robust; `pgasrob repair` comes first.", "open"
+        yield "Only a robust program has calls that it does not need: use `pgasrob repair` first.", "open"
     elif thrift.reason:
         yield f"{capital(thrift.reason)}.", "open"
     yield from other_findings(thrift.verdicts, thrift.races)
@@ -165,9 +167,15 @@ def _sentences(thrift: Thrift) -> Iterator[tuple[str, str]]:
 
 def _judged(judged: Judged, text: str, on: str, width: int) -> Iterator[Line]:
     saving = judged.saving
-    what = f"`{saving.call}` can be `{saving.instead}`" if saving.instead else f"`{saving.call}` can be left out"
+    what = (
+        f"`{saving.call}` can be replaced by `{saving.instead}`"
+        if saving.instead
+        else f"`{saving.call}` can be removed"
+    )
     if judged.is_safe:
-        yield from paragraph(f"line {saving.line}: {what}{on}; saves {saving.saves}", width, "good", "  ", "    ")
+        yield from paragraph(
+            f"line {saving.line}: {what}{on}; saves an estimated {saving.saves}", width, "good", "  ", "    "
+        )
     else:
         kept = what.replace("` can be", "` cannot be", 1)
         yield from paragraph(f"line {saving.line}: {kept}{on}. {why_not(judged, text)}", width, "faint", "  ", "    ")

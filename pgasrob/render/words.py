@@ -236,7 +236,7 @@ def _phrase_of_call(event: Event, rank: str) -> str:
         case "assume":
             return f"{whose} takes a branch"
         case "assert" if event["holds"] is None:
-            return f"rank {event['rank']} makes a call that is not allowed"
+            return f"rank {event['rank']} makes an illegal call"
         case "assert":
             return f"{whose} asserts"
     return whose
@@ -370,17 +370,17 @@ def title(witness: Witness) -> str:
         case "violation":
             return "A run on the network that no SC run looks like"
         case "fault":
-            return "The SC run that gets there"
+            return "The SC run that leads to the fault"
         case "assertion":
             failing = [event for event in witness["computation"] if event["holds"] is False]
             where = f" in line {failing[-1]['line']}" if failing else ""
             return f"An SC run in which the assertion{where} fails"
         case "deadlock":
-            return "An SC run into the deadlock"
+            return "An SC run that ends in the deadlock"
         case "illegal call":
-            return "An SC run to the call that is not allowed"
+            return "An SC run to the illegal call"
         case "race":
-            return "A run after which both are next: SC, but for operations that stop half way"
+            return "A run up to the point where either access can come next"
         case "order":
             first = [f"{phrase(place, witness['computation'])} first" for place in witness.get("marked", [])[:1]]
             return f"An SC run in which {first[0]}" if first else "An SC run"

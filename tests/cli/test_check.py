@@ -257,7 +257,7 @@ def test_a_single_check_does_not_pay_for_processes(folder: Path) -> None:
 def test_assumptions_are_listed_when_asked_for(folder: Path) -> None:
     Path("wait.pgas").write_text(ROBUST)
     Path("put.pgas").write_text(ONE_TO_ONE)
-    assert "Assumes what every verdict does (--assumptions lists all)." in run("check", "wait.pgas").output
+    assert "Rests on the general assumptions (--assumptions lists all)." in run("check", "wait.pgas").output
     listed = run("check", "wait.pgas", "--assumptions").output
     assert "Assumes" not in listed and re.search(r"^    program-order   \S", listed, re.MULTILINE)
     both = run("check", "wait.pgas", "put.pgas", "--assumptions").output

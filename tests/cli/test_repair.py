@@ -31,8 +31,8 @@ def test_the_report() -> None:
     result = repair(ONE_TO_ONE, "-n", "2..4")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith(f"{ONE_TO_ONE}: 1 repair of cost 4 on 2, 3 and 4 nodes\n  {LATE}")
-    assert "Repair: `wait(q);` inserted in line 12\n" in result.stdout
-    assert "  Robust on 2, 3 and 4 nodes, checked from the changed text. Its SC runs end as before (3 outcomes" in (
+    assert "Repair: insert `wait(q);` in line 12\n" in result.stdout
+    assert "  Robust on 2, 3 and 4 nodes, checked on the changed text. Its SC runs end as before (3 outcomes" in (
         result.stdout
     )
     assert "\n+  wait(q);\n" in result.stdout
@@ -48,7 +48,7 @@ def test_a_diff_that_patch_takes(copy: Path) -> None:
 def test_what_is_written_and_what_is_kept(copy: Path) -> None:
     before = copy.read_text()
     result = repair(copy, "--write")
-    assert result.exit_code == 0 and result.stderr == f"{copy}: repaired; what was there is in {copy}.orig\n"
+    assert result.exit_code == 0 and result.stderr == f"{copy}: repaired; the original is in {copy}.orig\n"
     assert Path(f"{copy}.orig").read_text() == before
     assert copy.read_text() == before.replace("  barrier;\n", "  wait(q);\n  barrier;\n")
     assert repair(copy, "--write").exit_code == 0
@@ -68,7 +68,7 @@ def test_a_byte_order_mark_and_permissions_stay(copy: Path) -> None:
 def test_no_copy_takes_the_place_of_another(copy: Path) -> None:
     Path(f"{copy}.orig").write_text("mine")
     result = repair(copy, "--write")
-    assert result.stderr == f"{copy}: repaired; what was there is in {copy}.orig.1\n"
+    assert result.stderr == f"{copy}: repaired; the original is in {copy}.orig.1\n"
     assert Path(f"{copy}.orig").read_text() == "mine"
     assert Path(f"{copy}.orig.1").read_bytes() == ONE_TO_ONE.read_bytes()
 
@@ -109,7 +109,7 @@ def test_sarif_has_fixes() -> None:
 
 def test_costs_decide(tmp_path: Path) -> None:
     path = PROGRAMS / "message_passing/message_passing_unordered.pgas"
-    assert "`fence(q);` inserted in line 12" in repair(path).stdout
+    assert "insert `fence(q);` in line 12" in repair(path).stdout
     costs = tmp_path / "costs.toml"
     costs.write_text("order = 9\n")
     assert "1 repair of cost 4" in repair(path, "--costs", costs).stdout
@@ -124,7 +124,7 @@ def test_costs_decide(tmp_path: Path) -> None:
     ("path", "code", "said"),
     [
         (PROGRAMS / "one_to_one/one_to_one_wait.pgas", 0, "robust on 2 nodes: there is nothing to repair"),
-        (PROGRAMS / "exchange/exchange.pgas", 1, "Nothing in the catalogue repairs this: The write of"),
+        (PROGRAMS / "exchange/exchange.pgas", 1, "No change in the catalogue repairs this: The write of"),
     ],
 )
 def test_exit_codes(path: Path, code: int, said: str) -> None:
@@ -148,7 +148,7 @@ def test_a_limit() -> None:
 def test_the_run_with_the_repair_beside_it(tmp_path: Path) -> None:
     page, picture = tmp_path / "run.html", tmp_path / "run.svg"
     assert repair(ONE_TO_ONE, "--witness", page, "--witness", picture, "--fold").exit_code == 0
-    message = "`wait(q);` inserted in line 12; then it is robust on 2 nodes"
+    message = "Insert `wait(q);` in line 12; then it is robust on 2 nodes"
     assert message in page.read_text() and '<span class="good">+  wait(q);</span>' in page.read_text()
     assert "Repair:" in picture.read_text() and LATE.partition(" before")[0] in picture.read_text()
     result = repair(ONE_TO_ONE, "--witness", tmp_path / "none" / "run.html")

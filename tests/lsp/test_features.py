@@ -135,7 +135,7 @@ async def test_what_calls_promise_is_what_they_are_read_as(editor: Editor, tmp_p
 async def test_repairs_are_offered_at_a_violation_and_make_it_robust(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "repair.pgas", ANY_NUMBER)
     first, *others = await repairs(editor, uri)
-    assert first.title == "`wait(q);` inserted in line 11; then it is robust on 2, 3 and 4 nodes"
+    assert first.title == "Insert `wait(q);` in line 11; then it is robust on 2, 3 and 4 nodes"
     assert first.is_preferred and not any(each.is_preferred for each in others)
     assert first.diagnostics and [each.code for each in first.diagnostics] == ["not-robust"]
     assert first.edit and first.edit.changes

@@ -37,17 +37,17 @@ ALL = " (--assumptions lists all)."
 @pytest.mark.parametrize(
     ("result", "text"),
     [
-        (resting(c=False), "Assumes what every verdict does"),
-        (resting(), "Assumes what every verdict on C does"),
-        (resting("hints"), "Assumes what every verdict on C does and hints (line 3)"),
-        (resting("hints", lines=(3, 4)), "Assumes what every verdict on C does and hints (lines 3 and 4)"),
-        (resting("hints", lines=()), "Assumes what every verdict on C does and hints"),
-        (resting("hints", lines=(1, 2, 5, 7)), "Assumes what every verdict on C does and hints (line 1 and 3 others)"),
-        (resting("hints", "no-effect"), "Assumes what every verdict on C does, hints (line 3) and 1 more"),
-        (resting("arguments", "no-effect"), "Assumes what every verdict on C does and 2 more"),
+        (resting(c=False), "Rests on the general assumptions"),
+        (resting(), "Rests on the general assumptions on C"),
+        (resting("hints"), "Rests on the general assumptions on C and hints (line 3)"),
+        (resting("hints", lines=(3, 4)), "Rests on the general assumptions on C and hints (lines 3 and 4)"),
+        (resting("hints", lines=()), "Rests on the general assumptions on C and hints"),
+        (resting("hints", lines=(1, 2, 5, 7)), "Rests on the general assumptions on C and hints (line 1 and 3 others)"),
+        (resting("hints", "no-effect"), "Rests on the general assumptions on C, hints (line 3) and 1 more"),
+        (resting("arguments", "no-effect"), "Rests on the general assumptions on C and 2 more"),
         (
             resting("hints", verdict="not robust"),
-            "What is shown assumes hints (line 3)",
+            "The run shown rests on hints (line 3)",
         ),
     ],
 )

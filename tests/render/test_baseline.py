@@ -16,6 +16,15 @@ OLD %= FINGERPRINT
 LOCATIONS = '"locations": [{"physicalLocation": {"artifactLocation": {"uri": %s}}}]'
 
 
+@pytest.mark.parametrize("command", ["check", "race"])
+def test_sarif_is_printed_as_it_is_written(command: str) -> None:
+    printed = run(f"{command} bad.pgas stuck.pgas --format sarif --witness old.sarif")
+    assert printed.stdout == Path("old.sarif").read_text() and sarif("old.sarif")
+    Path("stuck.pgas").unlink()
+    again = run(f"{command} bad.pgas --baseline old.sarif --format sarif --witness new.sarif")
+    assert again.stdout == Path("new.sarif").read_text() and '"unchanged"' in again.stdout
+
+
 def test_only_what_is_new_counts() -> None:
     assert run("check bad.pgas stuck.pgas --strict --witness old.sarif").exit_code == 1
     kept = "--baseline old.sarif --strict --format gcc"

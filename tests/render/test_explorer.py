@@ -574,7 +574,7 @@ def test_sc_order_marks_the_counterpart(browser: Browser) -> None:
 def test_other_runs(browser: Browser) -> None:
     deadlock = result_of("deadlock/missing_barrier.pgas")
     page = browser.open(deadlock, "#step=3")
-    assert page.text_content("#diagram-title") == "An SC run into the deadlock"
+    assert page.text_content("#diagram-title") == "An SC run that ends in the deadlock"
     assert "Rank 0 stands before barrier (line 11; it waits for rank 1)." in page.text_content("#now-body")
     assert page.is_hidden("#cycle-panel")
     fault = browser.open(result_of("faults/division_by_zero.pgas"), "#step=1")

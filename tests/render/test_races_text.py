@@ -90,7 +90,7 @@ x.pgas: race on 2 nodes: 1 pair of lines
   The program is robust all the same. Every run on the network looks like a
   sequentially consistent (SC) run, in which one of the two comes first.
 
-A run after which both are next: SC, but for operations that stop half way:
+A run up to the point where either access can come next:
   Initially x = 7 on every rank; all else is 0.
  step | rank 0                         | rank 1
 ------+--------------------------------+-------------------------------
@@ -123,8 +123,8 @@ def test_every_pair_is_told_and_a_run_to_each_if_that_is_asked_for() -> None:
     told = report_of(THREE)
     assert "race on 2 nodes: 3 pairs of lines" in told
     assert told.count(" race for ") == 3
-    assert told.count("A run after which") == 1
-    assert report_of(THREE, 80, every_run=True).count("A run after which") == 3
+    assert told.count("A run up to the point") == 1
+    assert report_of(THREE, 80, every_run=True).count("A run up to the point") == 3
     assert "not robust" in told and "`pgasrob check x.pgas -n 2` shows the run." in told.replace("\n  ", " ")
 
 
@@ -132,7 +132,7 @@ def test_no_race_says_what_it_rests_on() -> None:
     told = report_of(QUIET)
     assert told.startswith("x.pgas: no race on 2 nodes\n")
     assert "The program is robust, too." in told
-    assert "--strict: they are" in told and "Assumes what every verdict does" in told
+    assert "--strict: they are" in told and "Rests on the general assumptions" in told
     assert "rests on (`pgasrob" in report_of(QUIET, list_assumptions=True)
 
 
@@ -164,7 +164,7 @@ def test_a_fault_is_shown_with_its_run() -> None:
     result = result_of(FAULT)
     assert (result["verdict"], result["races"], counted(result)) == ("error", [], "error")
     told = report_of(FAULT)
-    assert "x.pgas:2: error[PG040]: rank 0: division by zero" in told and "The SC run that gets there" in told
+    assert "x.pgas:2: error[PG040]: rank 0: division by zero" in told and "The SC run that leads to the fault" in told
     assert list(brief(result)) == ["x.pgas:2: error[PG040]: rank 0: division by zero: 1 / 0"]
 
 

@@ -198,7 +198,7 @@ def test_a_failing_assertion_and_a_deadlock_come_with_their_runs() -> None:
     assert "robust on 3 nodes" in text and "the assertions hold" not in text and "no deadlock" not in text
     assert "An assertion fails, already in an SC run (below)." in text
     assert "There is a deadlock, already in an SC run (below)." in text
-    assertion, deadlock = text.split("An SC run into the deadlock:")
+    assertion, deadlock = text.split("An SC run that ends in the deadlock:")
     assert "An SC run in which the assertion in line 5 fails:" in assertion
     assert re.search(r"2 │ 5  assert\(r == 4\)  FAILS", assertion)
     assert deadlock.endswith(

@@ -179,8 +179,8 @@ def test_output(tmp_path: Path) -> None:
     assert "But" not in said("thrift", "fine")
     early = said("repair", "early")
     assert "Lines 7 and 9 race for in of rank 1" in early and "But" not in early
-    assert "Robust on 2 nodes, and no race changes the result: checked from the changed text. Each of its" in early
-    kept = "SC runs ends as some did before (1 outcome, 2 before). See whether these are the ones that are meant."
+    assert "Robust on 2 nodes, and no race changes the result: checked on the changed text. Each of its" in early
+    kept = "SC runs ends as some did before (1 outcome, 2 before). Please check that these are the ones you want."
     assert kept in early
     assert "there is nothing to repair" in said("repair", "early", "--for", "robust")
     assert "a race changes the result all the same: repair the repaired program, too." in said("repair", "late")
