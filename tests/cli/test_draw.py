@@ -268,7 +268,7 @@ def test_the_runs_of_a_result() -> None:
     assert "An SC run in which the assertion in line 2 fails" in assertion.stdout
     assert "A run on the network that no SC run looks like" not in assertion.stdout
     deadlock = run("draw", "all.json", "--run", "deadlock", "--to", "dot")
-    assert "dead.pgas on 3 nodes: an SC run into the deadlock" in deadlock.stdout
+    assert "dead.pgas on 3 nodes: an SC run that ends in the deadlock" in deadlock.stdout
     none = run("draw", "all.json", "--result", "1", "--run", "deadlock", "--to", "dot")
     assert none.exit_code == 2
     assert "pgasrob: all.json: there is no run of that kind (deadlock)" in none.stderr
