@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, cast
+from typing import Any, Generic
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
@@ -46,6 +46,8 @@ class Printer(Generic[R]):
         self.glyphs = glyphs_for(sys.stdout)
         self.table: Table[R] = Table(form, files, self.width, self.glyphs)
         self.results: list[R] = []
+        self.files = files
+        self.whole: list[Any] = []
         self.began = time.monotonic()
 
     def result(self, result: R) -> None:
@@ -119,10 +121,6 @@ class Findings(Printer[R]):
 class Sarif(Printer[R]):
     """One SARIF log of all results, at the end; with the baseline it says which findings are new."""
 
-    def __init__(self, files: Sequence[str], form: Form[R], options: PrintOptions) -> None:
-        super().__init__(files, form, options)
-        self.files, self.whole = files, list[R]()
-
     def result(self, result: R) -> None:
         self.whole.append(result)
         self.keep(result)
@@ -130,7 +128,7 @@ class Sarif(Printer[R]):
     def end(self) -> None:
         from pgasrob.render.sarif import to_sarif
 
-        log = to_sarif(cast(list[Any], self.whole))
+        log = to_sarif(self.whole)
         known = self.options.baseline
         sys.stdout.write(known.compared(log, self.files) if known else log)
 
