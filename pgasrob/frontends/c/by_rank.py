@@ -34,7 +34,7 @@ def each_rank(parts: Parts, compute: Callable[[int], T]) -> tuple[T, list[Statem
     position, writer, ranks = parts.position, parts.writer, len(parts.position.rank.numbers)
     state, node, written, writes = position.state, writer.node, writer.statements, parts.objects.writes
     before, begun = _kept(state), len(node.statements)
-    found, after = [], []
+    found, notes, after = [], [], []
     for place in range(ranks):
         _restore(state, before)
         parts.registers.release()
@@ -43,7 +43,8 @@ def each_rank(parts: Parts, compute: Callable[[int], T]) -> tuple[T, list[Statem
                 result = compute(place)
         except Apart:
             raise Apart(range(ranks)) from None
-        found.append((result, node.statements[begun:], state.notes))
+        found.append((result, node.statements[begun:]))
+        notes.append(state.notes)
         after.append({key: value for key, value in _kept(state).items() if key != "notes"})
         del node.statements[begun:]
     forked = parts.world.forks.keys() & set(position.rank.numbers)
@@ -53,8 +54,8 @@ def each_rank(parts: Parts, compute: Callable[[int], T]) -> tuple[T, list[Statem
         raise Apart(range(ranks))
     if any(each != after[0] for each in after):
         raise Apart(list(map(repr, after)))
-    result, done, notes = together(found)
-    state.notes = notes
+    result, done = together(found)
+    state.notes = _notes(notes, absent=None)
     node.statements += done
     writer.statements = written + len(done)
     return result, done
@@ -135,6 +136,10 @@ class Notes(dict[str, Hashable]):
     def get(self, key: str, default: Any = None) -> Any:
         return _alike(super().get(key, default))
 
+    def __contains__(self, key: object) -> bool:
+        note = super().get(key) if isinstance(key, str) else None
+        return alike([each is not None for each in note.each]) if isinstance(note, NoteByRank) else note is not None
+
     def items(self) -> Any:
         return [(key, self[key]) for key in self]
 
@@ -156,12 +161,12 @@ def notes_at(notes: Mapping[str, Hashable], place: int | None) -> Mapping[str, H
     return {key: each for key, each in its.items() if each is not None}
 
 
-def _notes(found: Sequence[Mapping[str, Hashable]]) -> Mapping[str, Hashable]:
-    """What each rank notes, by key. Ranks go apart over what the machine itself looks at."""
+def _notes(found: Sequence[Mapping[str, Hashable]], absent: Hashable | None = KEPT) -> dict[str, Hashable]:
+    """What each rank notes, by key; ``absent``: what stands for no note. Ranks go apart over what the machine itself
+    looks at."""
     notes: dict[str, Hashable] = {}
     for key in dict.fromkeys(key for each in found for key in each):
-        # A key that is not there stays what it was, which is not what None says.
-        values = tuple(each.get(key, KEPT) for each in found)
+        values = tuple(each.get(key, absent) for each in found)
         if all(each == values[0] for each in values):
             notes[key] = values[0]
         elif key in (LENT, FREED) or key.startswith(("machine.", "C.")):
