@@ -4,14 +4,24 @@ aligned further than its type: by `__attribute__((aligned(n)))` or `_Alignas(n)`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.c.conditions import Arithmetic
 from pgasrob.frontends.c.tokens import PACK, Token, error
 from pgasrob.stop_points import stop_point
 
 _QUALIFIERS = frozenset(("const", "volatile", "register", "static", "extern", "_Thread_local", "__thread"))
 LARGEST = 16
 """How far `aligned` aligns that names no number."""
+MOST = 1 << 28
+"""No more is something aligned."""
+SIZES = {
+    "char": 1, "short": 2, "int": 4, "long": 8, "long long": 8, "float": 4, "double": 8, "long double": 16,
+    "void *": 8, "size_t": 8, "int32_t": 4, "int64_t": 8, "uint32_t": 4, "uint64_t": 8, "max_align_t": 16,
+}  # fmt: skip
+"""Of types by which something may be aligned."""
 _ATTRIBUTES = frozenset({"__attribute__", "__attribute"})
 
 
@@ -47,8 +57,9 @@ def with_packing(tokens: Sequence[Token]) -> list[Token]:
                     least = aligned
                 place = end
                 continue
-        if token.text == "_Alignas" and (number := _number(tokens, place)) is not None:
-            place, least = place + 3, max(least, number)
+        if token.text == "_Alignas":
+            inner, place = _in_brackets(tokens, place)
+            least = max(least, _number(inner, token))
             continue
         if token.kind == "name" and token.text in ("struct", "union"):
             struct = len(kept)
@@ -67,35 +78,53 @@ def with_packing(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _attributes(tokens: Sequence[Token], place: int) -> tuple[int, bool, int] | None:
-    """Behind the attributes whose brackets begin at ``place``, if they say that something is packed, or how far it is
-    aligned, and nothing else; whether it is packed, and how far it is aligned, 0 if they do not say."""
+    """Behind the attributes whose brackets begin at ``place``, if one says that something is packed, or how far it is
+    aligned; whether it is packed, and how far it is aligned, 0 if they do not say."""
     if [each.text for each in tokens[place : place + 2]] != ["(", "("]:
         return None
     packed, aligned, place = False, 0, place + 2
-    while place < len(tokens):
-        word = tokens[place].text.strip("_")
-        if word == "packed":
-            packed, place = True, place + 1
-        elif word == "aligned":
-            number = _number(tokens, place + 1)
-            if number is None and tokens[place + 1 : place + 2] and tokens[place + 1].text == "(":
-                return None
-            aligned, place = max(aligned, number or LARGEST), place + (1 if number is None else 4)
-        else:
-            return None
-        if [each.text for each in tokens[place : place + 2]] == [")", ")"]:
-            return place + 2, packed, aligned
-        if tokens[place : place + 1] and tokens[place].text == ",":
-            place += 1
-    return None
+    while place < len(tokens) and tokens[place].text != ")":
+        word, place = tokens[place], place + 1
+        inner, place = _in_brackets(tokens, place)
+        if word.text.strip("_") == "packed":
+            packed = True
+        elif word.text.strip("_") == "aligned":
+            aligned = max(aligned, _number(inner, word) if inner else LARGEST)
+    return (place + 2, packed, aligned) if packed or aligned else None
 
 
-def _number(tokens: Sequence[Token], place: int) -> int | None:
-    """The number in the brackets that begin at ``place``, if there is nothing else in them."""
-    match [each.text for each in tokens[place : place + 3]]:
-        case ["(", text, ")"] if text.isdigit():
-            return int(text)
-    return None
+def _in_brackets(tokens: Sequence[Token], place: int) -> tuple[Sequence[Token], int]:
+    """What is in the brackets that begin at ``place``, if some do, and the place behind them."""
+    end, depth = place, 0
+    while end < len(tokens) and (depth or tokens[end].text == "("):
+        depth += {"(": 1, ")": -1}.get(tokens[end].text, 0)
+        end += 1
+        if not depth:
+            break
+    return tokens[place + 1 : end - 1], end
+
+
+def _number(inner: Sequence[Token], word: Token) -> int:
+    """The number that ``inner``, the brackets of ``word``, has."""
+    texts, known = [each.text for each in inner], list[Token]()
+    place = 0
+    while place < len(inner):
+        of, end = _in_brackets(inner, place + 1) if texts[place] in ("sizeof", "_Alignof") else ((), place + 1)
+        size = SIZES.get(" ".join(each.text for each in of))
+        known.append(inner[place] if size is None else replace(inner[place], kind="number", text=str(size)))
+        place = place + 1 if size is None else end
+    found = SIZES.get(" ".join(texts), -1)
+    if found < 0:
+        with suppress(SourceError):
+            found = Arithmetic(known, word, _unknown).value()
+    if not 0 <= found <= MOST or found & (found - 1):
+        what = f"`{word.text}({' '.join(texts)[:40]})`"
+        raise error("PG104", f"{what} is not supported", word, f"a number is: a power of 2 up to {MOST:,}")
+    return found
+
+
+def _unknown(name: str) -> int:
+    raise SourceError([])
 
 
 def _packed(pragma: Token, most: int, pushed: list[int]) -> int:
@@ -107,7 +136,7 @@ def _packed(pragma: Token, most: int, pushed: list[int]) -> int:
         return pushed.pop() if pushed else 0
     elif not words:
         return 0
-    numbers = [each for each in words if each.isdigit()]
+    numbers = [each for each in words if each.isdigit() and len(each) < 4]
     if words[0] != "push" and numbers != words:
         raise error(
             "PG104", f"`{pragma.text}` is not supported", pragma, "`pack(1)`, `pack(push, 1)` and `pack(pop)` are"

@@ -44,6 +44,12 @@ LAYOUTS = [
     ("struct S { long l; }; struct A { char c; struct S s __attribute__((aligned(32))); } __attribute__((packed));"
         "struct B { char c; __attribute__((aligned(16))) struct S s; };",
         "sizeof(struct A) == 64 && offsetof(struct A, s) == 32 && sizeof(struct B) == 32"),
+    ("struct A { char c; } __attribute__((aligned(8U))); struct B { char c; } __attribute__((aligned(1 << 3)));"
+        "struct C { char c; } __attribute__((aligned(010))); struct D { char c; _Alignas(long) char d; };",
+        "sizeof(struct A) == 8 && sizeof(struct B) == 8 && sizeof(struct C) == 8 && sizeof(struct D) == 16"),
+    ("struct A { char c; } __attribute__((aligned(2 * sizeof(int)), may_alias));"
+        "struct B { char c; int i; } __attribute__((may_alias, packed));",
+        "sizeof(struct A) == 8 && sizeof(struct B) == 5"),
     ("static int x[3] __attribute__((aligned(64))), y; static _Alignas(32) char c;",
         "sizeof x == 12 && sizeof y == 4 && sizeof c == 1"),
 ]  # fmt: skip
@@ -59,6 +65,12 @@ def test_members_lie_side_by_side(declared: str, holds: str) -> None:
 def test_a_member_that_is_packed_is_refused() -> None:
     with pytest.raises(SourceError, match="packed"):
         parse_c(PROGRAM % ("struct A { char c; int i __attribute__((packed)); };", "1"))
+
+
+@pytest.mark.parametrize("how_far", ["3", "sizeof(struct A)", "-8", "1" * 5000])
+def test_what_is_no_alignment_is_refused(how_far: str) -> None:
+    with pytest.raises(SourceError, match="a power of 2"):
+        parse_c(PROGRAM % (f"struct A {{ char c; }}; static int x __attribute__((aligned({how_far})));", "1"))
 
 
 def test_each_struct_says_how_far_its_members_are_aligned() -> None:
