@@ -109,7 +109,7 @@ class Diagnosis:
         if first.cell_change is None:
             return f"{self._access(source)} before {self._actor(target)} changes it"
         done = "has seen" if second.read is not None else "has overwritten"
-        return f"{self._actor(target)} {done} what {self._actor(source)} has left in {self._cell(source, None)}"
+        return f"{self._actor(target)} {done} the value that {self._actor(source)} wrote to {self._cell(source, None)}"
 
     def _access(self, place: int) -> str:
         """``rank 1 reads x in line 4``, ``the get of rank 1 in line 4 reads x of rank 0``."""

@@ -69,8 +69,8 @@ def network_headline(result: NetworkResult, width: int = 80) -> list[Line]:
 
 
 def _refusals(result: NetworkResult, width: int) -> list[Line]:
-    count = english.count(len(result["refusals"]), "place")
-    title = f"{LABELS[result['network']]} has no counterpart of what stands at {count}:"
+    count = english.count(len(result["refusals"]), "command")
+    title = f"{LABELS[result['network']]} has no counterpart for {count}:"
     lines = paragraph(title, width, "", "  ")
     for refusal in result["refusals"]:
         where = f"{refusal['file']}:" if "file" in refusal else "line "

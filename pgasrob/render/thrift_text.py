@@ -66,7 +66,7 @@ def why_not(judged: Judged, text: str) -> str:
     if judged.tried.violation is not None:
         assert judged.tried.violation.witness is not None
         sentence = violation_sentence(text, judged.saving.edits, judged.tried.violation.witness)
-        return f"Not robust on {judged.tried.violation.nodes} nodes without it. {sentence}"
+        return f"The program would not be robust on {judged.tried.violation.nodes} nodes. {sentence}"
     if judged.tried.shows is not None:
         assert judged.tried.shows.witness is not None
         sentence = violation_sentence(text, judged.saving.edits, judged.tried.shows.witness)

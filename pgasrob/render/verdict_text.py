@@ -36,7 +36,7 @@ MOST_INITIAL, MOST_ELEMENTS = 20, 8
 """Initial values, and elements of an array among them, up to which all are listed."""
 PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
-NO_COMMUNICATION = "No rank accesses the memory of another one: is that the node count the program is for?"
+NO_COMMUNICATION = "No rank accesses the memory of another one: is the program meant for this node count?"
 LIMITS = "--max-states, --timeout and --memory-limit set the limits."
 
 

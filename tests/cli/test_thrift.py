@@ -26,7 +26,9 @@ def test_the_report() -> None:
     assert lines[0] == f"{THREE}: 1 call can be removed on 2 and 3 nodes"
     assert "  line 12: `barrier` can be removed on 2 and 3 nodes; saves an estimated 8" in lines
     assert any(
-        line.startswith("  line 13: `wait(q)` cannot be replaced by `wait_local(q)` on 2 and 3 nodes. Not robust on 2 ")
+        line.startswith(
+            "  line 13: `wait(q)` cannot be replaced by `wait_local(q)` on 2 and 3 nodes. The program would "
+        )
         for line in lines
     )
     assert "This change is possible on 2 and 3 nodes (saving an estimated 8):" in lines and "-  barrier;" in lines
@@ -47,7 +49,7 @@ process {
 """)
     message = " ".join(thrift(path, "-n", "2").stdout.split())
     assert (
-        "line 7: `wait(q)` cannot be removed on 2 nodes. Not robust on 2 nodes without it. Rank 0 reads y in line 9 "
+        "line 7: `wait(q)` cannot be removed on 2 nodes. The program would not be robust on 2 nodes. Rank 0 reads y in "
         in message
     )
     assert (

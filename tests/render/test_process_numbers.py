@@ -55,7 +55,7 @@ def test_threads_in_json_and_pictures() -> None:
     text = " ".join("".join(piece for piece, _ in line) for line in report(result))
     text = " ".join(text.split())
     assert (
-        "before the write of rank 0.1 in line 7 has arrived there, although rank 0.0 in line 6 has seen what rank 0.1"
+        "before the write of rank 0.1 in line 7 has arrived there, although rank 0.0 in line 6 has seen the value "
         in text
     )
     (again,) = read_results(json.dumps(result).encode())
