@@ -12,6 +12,7 @@ import math
 import operator
 import struct
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import field
 from functools import partial
 from itertools import repeat
 from typing import Any, TypeGuard, TypeVar
@@ -82,7 +83,7 @@ class Const:
 class Register:
     """A register, ``index`` its place in the register file of its rank."""
 
-    name: str
+    name: str = field(hash=False)
     index: int
 
 
@@ -145,7 +146,7 @@ class Nodes:
 class Unary:
     operator: str
     operand: Expr
-    type: IntType = INT32
+    type: IntType = field(default=INT32, hash=False)
 
 
 @record
@@ -153,7 +154,7 @@ class Binary:
     operator: str
     left: Expr
     right: Expr
-    type: IntType = INT32
+    type: IntType = field(default=INT32, hash=False)  # it tells few apart, and is hashed as often as they are
 
 
 @record
@@ -492,9 +493,12 @@ def operands_of(expr: Expr) -> tuple[Expr, ...]:
 
 def parts(expr: Expr) -> Iterator[Expr]:
     """``expr`` and all its subexpressions."""
-    yield expr
-    for operand in operands_of(expr):
-        yield from parts(operand)
+    waiting = [expr]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if not isinstance(each, Register | Const):
+            waiting += reversed(operands_of(each))
 
 
 def flattened(expr: Expr, symbol: str, type: IntType | None = None) -> Iterator[Expr]:

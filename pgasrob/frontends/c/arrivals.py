@@ -139,6 +139,8 @@ def _get(command: Command) -> Get | None:
 
 def _waited_for(graph: FlowGraph, unordered: Collection[int]) -> Iterator[Command]:
     """The gets that a rank waits for before it does anything else, and that come after nothing that is pending."""
+    if not any(isinstance(each, Do) and _get(each.command) for piece in graph.pieces for each in piece.statements):
+        return
     pending = _pending(graph)
     for piece in graph.pieces:
         posted = pending[piece.label]
@@ -194,6 +196,8 @@ def _after(posted: frozenset[Posted], statement: Statement) -> frozenset[Posted]
     if isinstance(statement, Do) and isinstance(statement.command, Wait):
         queue = constant(statement.command.queue)
         return frozenset(each for each in posted if queue is None or each.queue != queue)
+    if isinstance(statement, Do) and not isinstance(core.lower(statement.command), core.Transfer):
+        return posted
     forms = [core.lower(each.command) for each in statements_in((statement,)) if isinstance(each, Do)]
     return posted.union(
         Posted(constant(form.queue), constant(form.rank), constant(step.access.cell.address), step.located)

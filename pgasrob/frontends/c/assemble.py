@@ -72,10 +72,7 @@ def drop_idle_assignments(nodes: dict[str, Node]) -> None:
         stop_point()
         conditions = [condition for label in decisive if (condition := nodes[label].condition) is not None]
         needed = needed_registers(nodes.values(), conditions)
-        kept = {
-            label: replace(node, statements=[*without_idle_assignments(node.statements, needed)])
-            for label, node in nodes.items()
-        }
+        kept = {label: _without_idle_assignments(node, needed) for label, node in nodes.items()}
         finals: dict[str, str] = {}
         found = {
             label
@@ -87,6 +84,12 @@ def drop_idle_assignments(nodes: dict[str, Node]) -> None:
         decisive |= found
     for label, node in kept.items():
         nodes[label].statements = node.statements
+
+
+def _without_idle_assignments(node: Node, needed: set[int]) -> Node:
+    """``node`` itself where it has none."""
+    statements = [*without_idle_assignments(node.statements, needed)]
+    return node if statements == node.statements else replace(node, statements=statements)
 
 
 def _merged(nodes: dict[str, Node]) -> dict[str, str]:

@@ -57,12 +57,16 @@ class Cells:
 
     def named_by(self, address: Expr) -> Scalars:
         """The scalars that ``address`` may be that of: objects, with the offset where it is known."""
-        known = isinstance(address, Symbol | Const)
-        places = [address.value] if isinstance(address, Const) else [*places_in(address)]
+        if isinstance(address, Symbol | Const):
+            cell = self._cell(address.value)
+            return [] if cell is None else [cell]
+        places = [*places_in(address)]
         if not places:
             return [(id, None) for id, object in self._facts.objects.items() if object.in_cells]
-        found = (self._new.get(place) if place <= NOT_YET else self.at.get(place) for place in places)
-        return [(each[0], each[1] if known else None) for each in found if each is not None]
+        return [(each[0], None) for each in map(self._cell, places) if each is not None]
+
+    def _cell(self, place: int) -> tuple[ObjectId, int | None] | None:
+        return self._new.get(place) if place <= NOT_YET else self.at.get(place)
 
     def named_by_any(self, address: Expr) -> Scalars:
         """The same of ranks that are executed at once: the scalars that ``address`` may be that of on any of them."""

@@ -12,7 +12,7 @@ from pgasrob.frontends.c.moved_memory import MovedMemory
 from pgasrob.frontends.c.number_kinds import kinds, signs
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
-from pgasrob.frontends.c.types import Array, Floating, Integer
+from pgasrob.frontends.c.types import Array, CType, Floating, Integer
 from pgasrob.frontends.c.unset import Accesses, Unset
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.c.writer import Writer
@@ -148,6 +148,10 @@ class Issuer:
         if key in self.world.compared:
             return
         known = [(id, offset, self.facts.objects[id]) for id, offset in places if not id.of_api]
+        if _are_alike([object for _, _, object in known]):
+            if all(_has_one_type(object) for _, _, object in known):
+                self.world.compared.add(key)
+            return
         mixed: set[bool] = set()
         for id, offset, object in known:
             size = object.granule if offset is None else object.shared.get(offset, object.granule)
@@ -198,6 +202,21 @@ class Issuer:
         for key, queues in ((PUT, put), (FENCED, fenced)):
             if not queues:
                 self.position.state.notes.pop(key, None)
+
+
+def _are_alike(objects: Sequence[ObjectFacts]) -> bool:
+    """Whether nothing but integers of one type is in ``objects``, arrays or what has no type of its own, as in most: no
+    scalars in them are mixed."""
+    types: set[CType] = set()
+    for each in objects:
+        if each.pieces is not None or each.mixed or each.floats:
+            return False
+        types |= each.accesses.numbers
+        if isinstance(each.type, Array):
+            types.add(each.type.of)
+        elif each.type is not None:
+            return False
+    return len(types) < 2 and all(isinstance(each, Integer) for each in types)
 
 
 def _has_one_type(object: ObjectFacts) -> bool:

@@ -65,14 +65,14 @@ class Leaf(Register):
     low: int
     high: int
     exact: bool = True
-    origins: frozenset[Hashable] = frozenset()
-    cells: tuple[tuple[ObjectId, int | None], ...] = ()
-    found: Expr | None = None
+    origins: frozenset[Hashable] = field(default=frozenset(), hash=False)  # what is long, and tells few apart
+    cells: tuple[tuple[ObjectId, int | None], ...] = field(default=(), hash=False)
+    found: Expr | None = field(default=None, hash=False)
     site: Hashable = field(default=None, compare=False)
     drawn: bool = False
     own: bool = True
     fixed: bool = False
-    made: Expr | None = None
+    made: Expr | None = field(default=None, hash=False)
 
 
 @record

@@ -71,8 +71,8 @@ class Registers:
     def note_what_is_read(self, *values: Value) -> None:
         """Note whether the source looks at ``values``, which the current instruction gives its target: what it reads
         into registers for them, its commands show only where it is used in commands."""
-        found = frozenset[int]().union(*(registers_in(each) for each in values if not isinstance(each, Known)))
-        if found:
+        unknown = [each for each in values if not isinstance(each, Known)]
+        if unknown and (found := frozenset[int]().union(*map(registers_in, unknown))):
             frame = self.position.frame
             looked = self._looked_at(-1, frame.pc + 1, getattr(frame.function.code[frame.pc], "target", None))
             for register in found:
