@@ -209,7 +209,7 @@ def _are_alike(objects: Sequence[ObjectFacts]) -> bool:
     scalars in them are mixed."""
     types: set[CType] = set()
     for each in objects:
-        if each.pieces is not None or each.mixed or each.floats:
+        if each.mixed or each.floats:  # as is what lies in pieces
             return False
         types |= each.accesses.numbers
         if isinstance(each.type, Array):

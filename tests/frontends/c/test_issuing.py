@@ -1,10 +1,14 @@
 """Commands that are issued: what is not known any more after them."""
 
+import random
+
 import pytest
 
+from pgasrob.frontends.c import issuing
+from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.types import FLOAT, INT, UINT, Array, CType
-from pgasrob.frontends.c.values import Address
+from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program.commands import Fence, Load, Put, Store, Wait, Write
 from pgasrob.program.expressions import Const, Expr, Register
 from tests.frontends.c.rank_parts import parts_of, variable, written
@@ -70,6 +74,38 @@ def test_a_transfer_between_floats_and_integers_has_both_in_pieces() -> None:
     at_x, at_y = (parts.pointers.cell(Address(id, 0), 4) for id in parts.facts.objects)
     parts.issuer.issue(put(1, at_y, at_x))
     assert all(each.pieces for each in parts.facts.objects.values())
+
+
+def mixing(seed: int) -> list[tuple[bool, bool, set[int]]]:
+    """What is known of some objects, arrays and memory without a type, after transfers between them."""
+    draw, parts = random.Random(seed), parts_of()
+    types = draw.choices((INT, UINT, FLOAT), (3, 1, 3), k=2)
+    ids = []
+    for name in ("x", "y", "z")[: draw.randint(2, 3)]:
+        declared = draw.choice((None, *types, *(Array(each, 4) for each in types)))
+        id = ObjectId("global", (name,))
+        parts.objects.declare(id, name, 16, declared, Contents(draw.choice((0, 0, 1))))
+        object = parts.facts.objects[id]
+        for _ in range(draw.randint(0, 2)):
+            object.accesses.note(4 * draw.randint(0, 1), draw.choice(types))
+        object.mixed = not draw.randrange(9)
+        object.floats.update(draw.choices((0, 4), k=not draw.randrange(4)))
+        for offset in (0, 4):
+            parts.facts.share(id, offset, 4)
+        if not draw.randrange(9):
+            parts.facts.split(id)
+        ids.append(id)
+    parts.world.begin()
+    for _ in range(3):
+        places = [(id, draw.choice((None, 0, 0, 4))) for id in draw.sample(ids, 2)]
+        parts.issuer.look_for_mixing(places)
+    return [(each.mixed, each.pieces is not None, each.floats) for each in parts.facts.objects.values()]
+
+
+def test_memory_of_one_type_of_integers_needs_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    soon = [mixing(seed) for seed in range(130)]
+    monkeypatch.setattr(issuing, "_are_alike", lambda objects: False)
+    assert soon == [mixing(seed) for seed in range(130)]
 
 
 def test_arrays_of_one_type_are_compared_once() -> None:
