@@ -22,6 +22,14 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda path: path.stem)
+def test_forms_and_workflows_are_yaml(path: Path) -> None:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert content["name"]
+    assert path.parent.name != "workflows" or content["jobs"]["tests"]["steps"][-1]["run"] == ".ci/run"
+    assert path.parent.name != "ISSUE_TEMPLATE" or all({"type", "id"} <= set(field) for field in content["body"])
+
+
 def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=600

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import pgasrob
+from pgasrob.cli import COMMANDS
 from tests.tools import skip_unless_run
 
 ROOT = Path(__file__).parents[1]
@@ -112,6 +113,11 @@ def test_the_readme_fits_the_first_minute_and_every_page_is_linked() -> None:
     pages = [page.name for page in PAGES if page.parent == MANUAL and page.name != "README.md"]
     assert pages
     assert not [name for name in pages if f"(pgasrob/manual/{name}" not in README or f"({name})" not in contents]
+
+
+def test_the_readme_names_every_command() -> None:
+    table = README.partition("| command |")[2].partition("\n\n")[0]
+    assert not [name for name in COMMANDS if not re.search(rf"`(pgasrob )?{name}`", table)]
 
 
 def test_programs_are_counted() -> None:
