@@ -41,10 +41,38 @@ def teams_in(context: Context, root: Node) -> Iterator[Node]:
 
 
 def is_team(context: Context, node: Node) -> bool:
-    """Whether a `parallel` stands before ``node`` in which a rank communicates."""
-    pragmas = context.token(node).parts
-    parallel = any(each.parts and each.parts[0].text == "parallel" for each in pragmas)
-    return parallel and communicates(context, node)
+    """Whether a `parallel` stands before ``node`` in which a rank communicates, or counts its threads."""
+    words = [{part.text for part in each.parts} for each in context.token(node).parts]
+    if not any("parallel" in each for each in words):
+        return False
+    shares = any(each & _SHARES - {"parallel"} for each in words)
+    return communicates(context, node) or (not shares and _counts(context, node))
+
+
+_SHARES = frozenset({"for", "sections", "section", "single", "master", "masked", "task", "taskloop", "parallel"})
+"""Words of directives under which a statement is not executed once by every thread."""
+
+
+def _counts(context: Context, team: Node) -> bool:
+    """Whether every thread of a ``team`` changes a variable under `critical` or `atomic` by what is the same for all:
+    then it is another one with another number of threads. What threads have computed each for itself, and then add up,
+    need not be."""
+    own = {*_declared(context, team, None)} | {part.text for each in context.token(team).parts for part in each.parts}
+    pending = [*team.children]
+    while pending:
+        node = pending.pop()
+        words = [{part.text for part in each.parts} for each in context.token(node).parts]
+        if any(each & _SHARES for each in words):
+            continue
+        if any(each & {"critical", "atomic"} for each in words):
+            tokens = context.tokens[node.first : node.last + 1]
+            signs = {each.text for each in tokens if each.kind == "sign"} - {"==", "!=", "<=", ">="}
+            changes = any(each in ("++", "--") or each.endswith("=") for each in signs)
+            if changes and own.isdisjoint(each.text for each in tokens if each.kind == "name"):
+                return True
+        else:
+            pending.extend(node.children)
+    return False
 
 
 def communicates(context: Context, node: Node) -> bool:
@@ -64,7 +92,7 @@ def shared_names(context: Context, function: Node) -> set[str]:
     return found
 
 
-def _declared(context: Context, root: Node, team: Node) -> Iterator[str]:
+def _declared(context: Context, root: Node, team: Node | None) -> Iterator[str]:
     """The names that ``root`` declares outside of ``team``."""
     pending = [root]
     while pending:

@@ -283,6 +283,26 @@ def test_a_barrier_at_the_end_of_a_block_and_in_a_function() -> None:
     assert at_end == in_function and "mem[arrived_2_1] <- 1;" in at_end[0, 1]
 
 
+@pytest.mark.parametrize(
+    ("region", "counted", "forks"),
+    [
+        ("{\n#pragma omp critical\nx += 1;\n}", 2, True),
+        ("{\n#pragma omp atomic\nx++;\n}", 2, True),
+        ("{ if (n == 0) {\n#pragma omp critical\n{ x = x + 2; }\n} }", 4, True),
+        ("{ long mine = omp_get_thread_num() * 0 + 5;\n#pragma omp critical\nx = mine;\n}", 5, False),
+        ("{\n#pragma omp single\n{\n#pragma omp critical\nx += 1;\n}\n}", 1, False),
+        ("{\n#pragma omp for\nfor (int i = 0; i < 3; i++) {\n#pragma omp atomic\nx += 1;\n}\n}", 3, False),
+    ],
+)
+def test_regions_that_count_their_threads_are_teams(region: str, counted: int, forks: bool) -> None:
+    text = f"#pragma omp parallel num_threads(2)\n{region}\nassert(x == NUMBER);"
+    text = PROGRAM.replace("#include <omp.h>", "#include <assert.h>\n#include <omp.h>").format(body=text, outside="")
+    assert len(threads(text.replace("NUMBER", "9"), 2)) == (4 if forks else 2)
+    for number, answer in ((counted, "hold"), (counted + 1, "violated")):
+        found = check(parse_c(text.replace("NUMBER", str(number))).program(2))
+        assert (found.assertions or "hold") == answer
+
+
 def test_regions_that_do_not_communicate_stay_as_they_are() -> None:
     text = "#pragma omp parallel for reduction(+ : s)\nfor (int i = 0; i < 8; i++) s += i;"
     assert list(lowered(text)) == [(0, 0), (1, 0)]
