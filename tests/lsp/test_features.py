@@ -152,7 +152,7 @@ async def test_repairs_of_c(editor: Editor, tmp_path: Path) -> None:
     text = (PROGRAMS / "c/openshmem/message_passing_no_fence.c").read_text().replace("// expect", "// 😀 expect")
     uri = editor.open(tmp_path / "repair.c", text)
     (first, *_) = await repairs(editor, uri)
-    assert "`shmem_fence();` inserted" in first.title
+    assert "Insert `shmem_fence();` in line" in first.title
     assert first.edit and first.edit.changes
     editor.change(uri, edited(text, list(first.edit.changes[uri])), 2)
     await editor.until(lambda: editor.published[uri][0] == 2)

@@ -183,7 +183,8 @@ def test_output(tmp_path: Path) -> None:
     kept = "SC runs ends as some did before (1 outcome, 2 before). Please check that these are the ones you want."
     assert kept in early
     assert "there is nothing to repair" in said("repair", "early", "--for", "robust")
-    assert "a race changes the result all the same: repair the repaired program, too." in said("repair", "late")
+    again = "A race changes the result of the repaired program all the same: run `pgasrob repair` again on it."
+    assert again in said("repair", "late")
     found = json.loads(run("repair", "stuck", "--format", "json"))
     assert (found["goal"], found["not_repaired"]) == ("robust", ["1 deadlock on 2 nodes"])
     assert json.loads(run("thrift", "stuck", "--format", "json"))["not_correct"] == ["1 deadlock on 2 nodes"]

@@ -133,8 +133,8 @@ class Objects:
         if object.each or object.grows:
             what = f"how large `{shortest(address.object, object)}` is"
             raise NumberNeeded(f"{what} is another thing on every number of nodes", self.position.span)
-        if address.owner is not None and self.position.whose(address):
-            return object.size
+        if address.owner is not None and (self.position.rank.is_symbol or self.position.whose(address)):
+            return object.size  # for a symbol it has this size on every rank
         return self.position.state.sizes.get(address.object, object.size)
 
     def room(self, address: Address) -> int:
