@@ -357,9 +357,11 @@ UPDATES = (
 
 
 def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command:
-    """``command`` with ``change`` applied to each of its expressions (not to the register it sets)."""
-    changed: dict[str, Any] = {name: change(expr) for name, expr in expressions_of(command).items()}
-    return replace(command, **changed)
+    """``command`` with ``change`` applied to each of its expressions (not to the register it sets); the same object
+    where that changes none."""
+    found = expressions_of(command)
+    changed: dict[str, Any] = {name: new for name, expr in found.items() if (new := change(expr)) is not expr}
+    return replace(command, **changed) if changed else command
 
 
 def expressions_of(command: Command) -> dict[str, Expr]:

@@ -444,9 +444,10 @@ def folded(expr: Unary | Binary) -> Expr:
         return expr
 
 
-def on_rank(expr: Expr, place: int) -> Expr:
-    """``expr`` as it is on the rank that is at ``place`` among those for which code is made at once."""
-    return rewritten(expr, lambda part: part.each[place] if isinstance(part, ConstByRank) else None)
+def on_rank(place: int) -> Callable[[Expr], Expr | None]:
+    """The change (see :func:`rewritten`) that makes an expression what it is on the rank at ``place`` among those for
+    which code is made at once."""
+    return lambda part: part.each[place] if isinstance(part, ConstByRank) else None
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:

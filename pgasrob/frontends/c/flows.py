@@ -7,7 +7,7 @@ on it may go on at any time."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import not_
 from typing import assert_never
@@ -15,6 +15,7 @@ from typing import assert_never
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c.asked import CELL, Questions, Scalar, about, answered, numbers_for, standing_for
 from pgasrob.frontends.c.cells import Scalars
+from pgasrob.frontends.c.graph import mapped
 from pgasrob.frontends.c.nondeterminism import UNKNOWN, Bounds, Leaf, leaves, only_leaves, range_of, replaced, values_of
 from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
@@ -41,7 +42,6 @@ from pgasrob.program.statements import (
     Skip,
     Statement,
     While,
-    rebuilt,
     statements_in,
 )
 from pgasrob.stop_points import stop_point
@@ -78,7 +78,7 @@ class Flows:
         self.loops = any(isinstance(each, Loop | While) for each in statements_in(statements))
         self._look_for_doubts(statements)
         self._look_for_reads(statements)
-        statements = [_mapped(each, self._as_read) for each in statements]
+        statements = [mapped(each, self._as_read) for each in statements]
         chosen = self.undecided.chosen
         for form in [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]:
             for role, expr in core.expressions(form):
@@ -263,7 +263,7 @@ class Flows:
 
     def _known(self, statement: Statement) -> list[Statement]:
         """``statement``, whose places are known, without unknown values."""
-        statement = _mapped(statement, self.undecided.chosen.get, deep=False)
+        statement = mapped(statement, self.undecided.chosen.get, deep=False)
         match statement:
             case Do():
                 return self._command(statement)
@@ -470,17 +470,3 @@ def _sets(command: Command) -> bool:
         case commands.FetchUpdate("set", bytes=()):
             return True
     return False
-
-
-def _mapped(statement: Statement, change: Callable[[Expr], Expr | None], deep: bool = True) -> Statement:
-    """``statement`` with ``change`` made in its expressions, those of statements inside of it too if ``deep``."""
-
-    def block(inner: Block) -> Block:
-        return Block(tuple(_mapped(each, change) for each in inner.statements)) if deep else inner
-
-    match statement:
-        case Do(command):
-            return replace(statement, command=map_expressions(command, lambda expr: rewritten(expr, change)))
-        case Labelled(label, inner):
-            return Labelled(label, _mapped(inner, change) if deep else inner)
-    return rebuilt(statement, block, lambda expr: rewritten(expr, change))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
 
-from pgasrob.program.commands import Assume, expressions_of
-from pgasrob.program.expressions import Const, Expr, on_rank
+from pgasrob.program.commands import Assume, map_expressions
+from pgasrob.program.expressions import Const, Expr, on_rank, rewritten
 from pgasrob.program.statements import NOWHERE, Block, Do, Labelled, Span, Statement, rebuilt
 
 
@@ -38,22 +38,22 @@ def go_round(nodes: dict[str, Node]) -> None:
 
 def of_rank(node: Node, place: int) -> Node:
     """What the rank at ``place``, of those for which ``node`` has been made, does there."""
-    condition = None if node.condition is None else on_rank(node.condition, place)
-    return replace(node, statements=[_on(each, place) for each in node.statements], condition=condition)
+    its = on_rank(place)
+    condition = None if node.condition is None else rewritten(node.condition, its)
+    return replace(node, statements=[mapped(each, its) for each in node.statements], condition=condition)
 
 
-def _on(statement: Statement, place: int) -> Statement:
-    """``statement``, which is the same object where all ranks do the same."""
-    if isinstance(statement, Do):
-        found = expressions_of(statement.command)
-        its = {name: on_rank(expr, place) for name, expr in found.items()}
-        if all(its[name] is expr for name, expr in found.items()):
-            return statement
-        return replace(statement, command=replace(statement.command, **cast("dict[str, Any]", its)))
-    if isinstance(statement, Labelled):
-        return Labelled(statement.label, _on(statement.statement, place))
-    return rebuilt(
-        statement,
-        lambda block: Block(tuple(_on(each, place) for each in block.statements)),
-        lambda expr: on_rank(expr, place),
-    )
+def mapped(statement: Statement, change: Callable[[Expr], Expr | None], deep: bool = True) -> Statement:
+    """``statement`` with ``change`` made in its expressions, those of statements inside of it too if ``deep``; one with
+    a command is the same object where nothing changes."""
+
+    def block(inner: Block) -> Block:
+        return Block(tuple(mapped(each, change) for each in inner.statements)) if deep else inner
+
+    match statement:
+        case Do(command):
+            new = map_expressions(command, lambda expr: rewritten(expr, change))
+            return statement if new is command else replace(statement, command=new)
+        case Labelled(label, inner):
+            return Labelled(label, mapped(inner, change) if deep else inner)
+    return rebuilt(statement, block, lambda expr: rewritten(expr, change))

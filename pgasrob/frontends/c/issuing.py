@@ -19,7 +19,7 @@ from pgasrob.frontends.c.writer import Writer
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Apart, Expr, constant, on_rank
+from pgasrob.program.expressions import Apart, Expr, constant, on_rank, rewritten
 from pgasrob.program.statements import Do, Span, Statement, statements_in
 from pgasrob.stop_points import stop_point
 
@@ -104,8 +104,8 @@ class Issuer:
         except Apart:
             for place in range(len(self.position.rank.numbers)):
                 with self.position.at_rank(place):
-                    form = core.lower(commands.map_expressions(command, partial(on_rank, place=place)))
-                    self._look_at(form, core.accesses_of(form))
+                    its = core.lower(commands.map_expressions(command, partial(rewritten, change=on_rank(place))))
+                    self._look_at(its, core.accesses_of(its))
 
     def _look_at(self, form: core.Form, accesses: tuple[core.Access[core.Place], ...]) -> None:
         """Note what a command does to memory by its ``accesses``, at its issue and later."""

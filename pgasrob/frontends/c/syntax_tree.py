@@ -113,7 +113,7 @@ def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) ->
         if body is not None and mended[body.name] < MOST_MENDED:
             mended[body.name] += 1
             before = broken[body.name].diagnostics if body.name in broken else []
-            broken[body.name] = SourceError([*before, *(each for each in read.wrong.diagnostics if each not in before)])
+            broken[body.name] = SourceError([*before, *read.wrong.diagnostics])
             kept = _mended(read, body, mistaken[body.name])
         else:
             kept = _without_what_is_wrong(read, known, source, broken)

@@ -42,7 +42,7 @@ def teams_in(context: Context, root: Node) -> Iterator[Node]:
 
 def is_team(context: Context, node: Node) -> bool:
     """Whether a `parallel` stands before ``node`` in which a rank communicates, or counts its threads."""
-    words = [{part.text for part in each.parts} for each in context.token(node).parts]
+    words = _directives(context, node)
     if not any("parallel" in each for each in words):
         return False
     shares = any(each & _SHARES - {"parallel"} for each in words)
@@ -57,11 +57,11 @@ def _counts(context: Context, team: Node) -> bool:
     """Whether every thread of a ``team`` changes a variable under `critical` or `atomic` by what is the same for all:
     then it is another one with another number of threads. What threads have computed each for itself, and then add up,
     need not be."""
-    own = {*_declared(context, team, None)} | {part.text for each in context.token(team).parts for part in each.parts}
+    own = {*_declared(context, team, None)}.union(*_directives(context, team))
     pending = [*team.children]
     while pending:
         node = pending.pop()
-        words = [{part.text for part in each.parts} for each in context.token(node).parts]
+        words = _directives(context, node)
         if any(each & _SHARES for each in words):
             continue
         if any(each & {"critical", "atomic"} for each in words):
@@ -73,6 +73,11 @@ def _counts(context: Context, team: Node) -> bool:
         else:
             pending.extend(node.children)
     return False
+
+
+def _directives(context: Context, node: Node) -> list[set[str]]:
+    """The words of each directive that stands before ``node``."""
+    return [{part.text for part in each.parts} for each in context.token(node).parts]
 
 
 def communicates(context: Context, node: Node) -> bool:

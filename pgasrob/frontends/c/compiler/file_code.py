@@ -80,11 +80,11 @@ class File:
         try:
             yield
         except SourceError as wrong:
-            context.found += (each for each in wrong.diagnostics if each not in context.found)
+            context.found += wrong.diagnostics
         finally:
             found, context.found, context.mistaken = context.found, None, mistaken
         if found:
-            raise SourceError(sorted(found, key=lambda each: (each.file, each.line, each.column)))
+            raise SourceError(sorted(dict.fromkeys(found), key=lambda each: (each.file, each.line, each.column)))
 
     def _look_for_teams(self) -> None:
         if any(each.parts for each in self.context.tokens):
