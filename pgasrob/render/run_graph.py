@@ -107,7 +107,7 @@ def run_graph(result: Result, cycle_only: bool) -> Graph:
     nodes = [*_events(witness, folded, ranks, row_of), *_ends(witness, ranks), *_bands(witness, folded, row_of)]
     found = [*_edges(witness, folded), *_end_edges(witness, folded, ranks), *_around_bands(folded, row_of)]
     names = [
-        [f"band{row}"] if places in folded.bands else [f"e{place + 1}" for place in places]
+        [f"band{row}"] if places in folded.bands else [f"e{place + 1}" for place in places if place in folded.kept]
         for row, places in enumerate(grouped)
     ]
     return Graph(caption(result), nodes, found, lanes={rank: f"rank {rank}" for rank in ranks}, rows=names)
@@ -187,7 +187,10 @@ def _end_edges(witness: Witness, folded: Fold, ranks: list[int]) -> Iterator[Edg
 
 def _around_bands(folded: Fold, row_of: dict[int, int]) -> Iterator[Edge]:
     """Edges from the group before each band to it, and from it to the group after it."""
-    groups = folded.groups
+    kept = folded.kept
+    groups = [
+        group if group in folded.bands else tuple(place for place in group if place in kept) for group in folded.groups
+    ]
     for index, band in enumerate(groups):
         if band in folded.bands:
             name = f"band{row_of[band[0]]}"

@@ -169,4 +169,4 @@ def _notes(witness: Witness, diagram: Diagram) -> Iterator[str]:
     absent = len(processes_of(witness)) - len(diagram.lanes)
     if absent:
         have = "rank has" if absent == 1 else "ranks have"
-        yield f"{absent} other {have} no event {'outside the bands' if diagram.bands else 'here'} and no lane."
+        yield f"{absent} other {have} no event {'on the cycle' if diagram.bands else 'here'} and no lane."

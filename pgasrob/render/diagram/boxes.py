@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pgasrob.diagnostics import visible
 from pgasrob.drawing.measure import LINE, PADDING, cut, width_of
 from pgasrob.render import words
-from pgasrob.render.diagram.folding import Fold, band_in_full, band_text
+from pgasrob.render.diagram.folding import Fold, band_in_full, band_text, beside
 from pgasrob.render.diagram.model import AXIS, INDENT, Box, Span
-from pgasrob.render.diagram.shared_rows import beside, lane_of
+from pgasrob.render.diagram.shared_rows import lane_of
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.source_places import label
 
 LONGEST, SHORTEST = 46, 32
 """Characters on one line of a box: with few lanes, and with many."""
 MOST_LINES = 6
+MOST_LINES_OF_COMMAND = 4
 
 
 def boxes(
@@ -27,10 +28,11 @@ def boxes(
     room: int | None = None,
 ) -> list[Box]:
     """A box for each event that is drawn, in their order, with x from the left side of its lane. ``room``: the
-    characters on a line; None: as many as `_room` says."""
+    characters on a line, and commands are wrapped; None: as many as `_room` says, and a command has one line."""
     events = witness["computation"]
     cycle = words.cycle_steps(witness)
     digits = max((len(label(event["line"])) for event in events), default=1)
+    lines_of_command = 1 if room is None else MOST_LINES_OF_COMMAND
     room = room or _room(len(lanes))
     issues: dict[tuple[int, int], int] = {}
     row_of = {place: row for row, places in enumerate(rows) for place in places}
@@ -45,7 +47,7 @@ def boxes(
             indent = INDENT
         else:
             issues[event["rank"], event["operation"]] = place
-            lines, full = _issued(event, digits, room), _full_issued(event)
+            lines, full = _issued(event, digits, room, lines_of_command), _full_issued(event)
             kind = "barrier" if event["event"] == "barrier" else "issued"
             reach = lanes[beside(event)] if beside(event) != event["rank"] else None
         lines = _marked(lines, event, room)
@@ -56,12 +58,13 @@ def boxes(
     return found
 
 
-def bands(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold) -> Iterator[Box]:
-    """A box for the text of each band, beside the axis of the first lane."""
+def bands(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold, room: int | None = None) -> Iterator[Box]:
+    """A box for the text of each band, beside the axis of the first lane; it is wrapped where ``room`` is given."""
     events = witness["computation"]
     for row, places in enumerate(rows):
         if places in folded.bands:
-            lines: tuple[tuple[Span, ...], ...] = (((band_text(places, events), "effect"),),)
+            text = band_text(places, events)
+            lines = tuple(((line, "effect"),) for line in (_filled([text], room) if room else [text]))
             full = band_in_full(places, events)
             size = _size(lines, "band")
             yield Box(places[0], "band", 0, row, lines, full, False, AXIS + 5, 0, *size, folded=places)
@@ -77,16 +80,19 @@ def _size(lines: Sequence[Sequence[Span]], kind: str) -> tuple[float, float]:
     return width + 2 * PADDING, len(lines) * LINE + (7 if kind == "step" else 9)
 
 
-def _issued(event: Event, digits: int, room: int) -> tuple[tuple[Span, ...], ...]:
-    """The command with its source line, and what it did below, or beside it where that is short."""
+def _issued(event: Event, digits: int, room: int, most: int) -> tuple[tuple[Span, ...], ...]:
+    """The command with its source line, on at most so many lines, and what it did below, or beside it where that is
+    short."""
     line = f"{label(event['line']):>{digits}}  "
-    command = cut(visible(event["command"]), room - len(line))
+    command, *more = _filled([visible(event["command"])], room - len(line), most)
     effects = _filled(_effects(event), room - len(line))
     kind = "fails" if event["holds"] is False else "effect"
     first: tuple[Span, ...] = ((line, "line"), (command, "command"))
-    if len(effects) == 1 and len(line + command + effects[0]) + 2 <= room and event["event"] != "barrier":
+    beside = len(effects) == 1 and len(line + command + effects[0]) + 2 <= room and event["event"] != "barrier"
+    if beside and not more:
         return ((*first, ("  " + effects[0], kind)),)
-    return (first, *(((" " * len(line), "line"), (text, kind)) for text in effects))
+    below = [*((text, "command") for text in more), *((text, kind) for text in effects)]
+    return (first, *(((" " * len(line), "line"), span) for span in below))
 
 
 def _step(name: str, event: Event, issue: int, room: int) -> tuple[tuple[Span, ...], ...]:
@@ -127,8 +133,9 @@ def _full_step(name: str, event: Event, issue: int) -> str:
     return f"{name} {' '.join(_effects(event))} ({command})"
 
 
-def _filled(chunks: Sequence[str], room: int) -> list[str]:
-    """``chunks`` on as few lines of ``room`` characters as it takes, broken inside only where one is too long."""
+def _filled(chunks: Sequence[str], room: int, most: int = MOST_LINES) -> list[str]:
+    """``chunks`` on as few lines of ``room`` characters as it takes, broken inside only where one is too long, and
+    shortened where it takes more than ``most``."""
     lines: list[str] = []
     for chunk in chunks:
         if lines and len(lines[-1]) + 1 + len(chunk) <= room:
@@ -138,17 +145,17 @@ def _filled(chunks: Sequence[str], room: int) -> list[str]:
             kept = chunk.replace(" = ", "\u00a0=\u00a0").replace(" → ", "\u00a0→\u00a0")
             pieces = textwrap.wrap(kept, max(room, 8), break_on_hyphens=False) or [""]
             lines += [piece.replace("\u00a0", " ").strip() for piece in pieces]
-    if len(lines) > MOST_LINES:
-        lines[MOST_LINES - 1 :] = [cut(" ".join(lines[MOST_LINES - 1 :]), room)]
+    if len(lines) > most:
+        lines[most - 1 :] = [cut(" ".join(lines[most - 1 :]), room)]
     return lines
 
 
 # --- How the ranks end -----------------------------------------------------------------------------------------------
 
 
-def ends(witness: Witness, row: int, lane_of: dict[int, int]) -> Iterator[Box]:
+def ends(witness: Witness, row: int, lane_of: dict[int, int], room: int | None = None) -> Iterator[Box]:
     """Boxes below the last row: the command at which each rank is in a deadlock, or the command that faults."""
-    room = _room(len(lane_of))
+    room = room or _room(len(lane_of))
     fault = witness["fault"]
     if fault:
         command = cut(visible(fault["command"]), room - len(label(fault["line"])) - 2)

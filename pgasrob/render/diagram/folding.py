@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgasrob.render import english, words
+from pgasrob.render.process_numbers import home_of
 from pgasrob.render.run_json import Edge, Event, Witness
 
 MOST_STRETCHES = 4
@@ -15,7 +16,8 @@ MOST_STRETCHES = 4
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """How the events of a run are grouped: each of ``groups`` is one event, one barrier, or a band of several.
+    """How the events of a run are grouped: each of ``groups`` is one event, one barrier, or a band of several. ``kept``
+    are the events to draw: all but those in ``bands``, and those of a barrier of which the cycle needs no more.
 
     The order of ``groups`` is one in which the run could have happened, with as few bands as possible. A run without a
     cycle has no band, for all of its events may matter.
@@ -40,11 +42,19 @@ class Fold:
             last[rank] = place
 
 
+def beside(event: Event) -> int:
+    """The rank in whose lane the memory is on which ``event`` acts: where threads share it, its own one or the first
+    thread's; its own rank where it acts on none."""
+    address = event["address"]
+    return event["rank"] if not address or address["rank"] == home_of(event["rank"]) else address["rank"]
+
+
 def fold(witness: Witness, cycle_only: bool) -> Fold:
     """Group the events of ``witness``: each by itself, or with ``cycle_only`` those that its cycle passes, and bands
     for the rest.
 
-    An operation is drawn with its issue and all its steps, and a barrier with all its ranks.
+    An operation is drawn with its issue and all its steps, and a barrier with all ranks that have another event there
+    or take part in the cycle.
     """
     events = witness["computation"]
     rows = [tuple(places) for places in words.rows(events)]
@@ -56,9 +66,14 @@ def fold(witness: Witness, cycle_only: bool) -> Fold:
     def passes(places: tuple[int, ...]) -> bool:
         return any((events[place]["rank"], events[place]["operation"]) in operations for place in places)
 
-    kept = frozenset(place for places in rows if passes(places) for place in places)
+    passed = frozenset(place for places in rows if passes(places) for place in places)
+    ranks = {events[place]["rank"] for place in cycle}
+    for place in passed:
+        if events[place]["event"] != "barrier":
+            ranks |= {events[place]["rank"], beside(events[place])}
+    kept = frozenset(place for place in passed if events[place]["rank"] in ranks)
     layers: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for layer, places in zip(_layers(rows, events, kept), rows, strict=True):
+    for layer, places in zip(_layers(rows, events, passed), rows, strict=True):
         layers[layer].append(places)
     bands = {
         layer: tuple(place for places in together for place in places)

@@ -19,9 +19,9 @@ from pgasrob.drawing.measure import width_of
 from pgasrob.drawing.pen import Point
 from pgasrob.render import words
 from pgasrob.render.diagram.boxes import bands, boxes, ends
-from pgasrob.render.diagram.folding import Fold, fold
+from pgasrob.render.diagram.folding import Fold, beside, fold
 from pgasrob.render.diagram.model import AXIS, BADGE_GAP, INNER, Box, Diagram, Lane, Part, Row, edges
-from pgasrob.render.diagram.shared_rows import beside, rows
+from pgasrob.render.diagram.shared_rows import rows
 from pgasrob.render.run_json import Witness, processes_of
 
 MOST_LANES = 8
@@ -65,8 +65,8 @@ def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) 
     ranks = ranks_of(witness, folded)
     lane_of = {rank: lane for lane, rank in enumerate(ranks)}
     groups = rows(witness, folded, lane_of)
-    drawn, folds = boxes(witness, groups, folded, lane_of, room), list(bands(witness, groups, folded))
-    endings = list(ends(witness, len(groups), lane_of))
+    drawn, folds = boxes(witness, groups, folded, lane_of, room), list(bands(witness, groups, folded, room))
+    endings = list(ends(witness, len(groups), lane_of, room))
     routes = _routes(witness, folded, drawn, {band.row for band in folds})
     places, height = _rows(witness, groups, [*drawn, *folds], routes)
 

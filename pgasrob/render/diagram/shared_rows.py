@@ -11,22 +11,14 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from pgasrob.render import words
-from pgasrob.render.diagram.folding import Fold
+from pgasrob.render.diagram.folding import Fold, beside
 from pgasrob.render.diagram.model import edges
-from pgasrob.render.process_numbers import home_of
 from pgasrob.render.run_json import Event, Witness
 
 
 def lane_of(event: Event, lanes: Mapping[int, int]) -> int:
     """The lane of ``event``: that of its rank, or, for a step, that of the memory on which it acts."""
     return lanes[beside(event) if event["event"] in words.STEPS else event["rank"]]
-
-
-def beside(event: Event) -> int:
-    """The rank in whose lane the memory is on which ``event`` acts: where threads share it, its own one or the first
-    thread's; its own rank where it acts on none."""
-    address = event["address"]
-    return event["rank"] if not address or address["rank"] == home_of(event["rank"]) else address["rank"]
 
 
 def rows(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> list[tuple[int, ...]]:

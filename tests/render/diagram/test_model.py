@@ -319,10 +319,21 @@ def test_what_the_cycle_does_not_pass_is_folded() -> None:
         "step 33: 1 event of rank 3",
     ]
     assert "(rank 0 7, rank 1 7, rank 2 7, rank 3 1)" in diagram.bands[0].full
-    # The cycle, the issue and the other step of its write, and its barrier on all ranks.
-    assert [box.place + 1 for box in diagram.boxes] == [23, 24, 27, 28, 29, 30, 31, 32]
+    # The cycle, the issue and the other step of its write, and its barrier on the ranks that take part.
+    assert [box.place + 1 for box in diagram.boxes] == [23, 24, 27, 30, 31, 32]
+    assert [lane.rank for lane in diagram.lanes] == [0, 3]
     assert words.cycle_steps(witness) < {box.place for box in diagram.boxes}
     assert len(diagram.rows) == 8
+
+
+def test_where_the_room_is_given_nothing_is_shortened() -> None:
+    witness = shown(corpus("halo/halo_no_wait.pgas", 4))
+    assert witness is not None
+    for room in (14, 20):
+        diagram = layout(witness, cycle_only=True, room=room)
+        texts = [text_of(box) for box in (*diagram.boxes, *diagram.bands)]
+        assert "…" not in "".join(texts)
+        assert all(len(line) <= room for text in texts for line in text.split("\n"))
 
 
 def test_there_are_as_few_bands_as_can_be() -> None:
@@ -450,13 +461,19 @@ def check_diagram(witness: Witness, cycle_only: bool = False) -> Diagram:
     """Lays ``witness`` out and asserts all that holds of every diagram."""
     diagram = layout(witness, cycle_only)
     events = witness["computation"]
-    # Everything is there, once: as a box or in a band.
+    # Everything is there, once: as a box or in a band; of a barrier only the ranks that have a lane.
     at = {box.place: box for box in diagram.boxes}
     banded = [place for band in diagram.bands for place in band.folded]
-    assert sorted([*at, *banded]) == list(range(len(events)))
+    lanes = {lane.rank for lane in diagram.lanes}
+    aside = [place for place, event in enumerate(events) if event["event"] == "barrier" and event["rank"] not in lanes]
+    assert sorted({*at, *banded, *aside}) == list(range(len(events))) and len(at) + len(banded) >= len(events) - len(
+        aside
+    )
+    assert diagram.bands or not aside
     assert sorted(place for row in diagram.rows for place in row.places) == list(range(len(events)))
     for number, row in enumerate(diagram.rows):
         assert {at[place].row if place in at else number for place in row.places} == {number}
+        assert at.keys() & set(row.places) or set(row.places) <= set(banded), "each row shows something"
     check_time(diagram, witness)
     happens_before = [edge for edge in witness["happens_before"] if edge["from"] in at and edge["to"] in at]
     passing = list(fold(witness, cycle_only).edges(witness))
