@@ -861,8 +861,8 @@ SLOW: dict[str, str] = {
     "test_readme.py": """
         commands_print_what_is_shown/6 the_python_shown_runs
     """,
-    "test_reference.py": """
-        it_is_built_without_a_warning_and_has_every_name
+    "test_site.py": """
+        it_is_read_without_a_warning_and_has_every_name
     """,
     "test_stop_points.py": """
         looking_for_main_takes_few_tokens they_end_what_takes_too_long/4
