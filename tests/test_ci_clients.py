@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ pytest.importorskip("pre_commit", reason="comes with the test extra")
 
 ROOT = Path(__file__).parents[1]
 ACTION = ROOT / ".github/actions/check/action.yml"
+WORKFLOWS = ROOT / ".github/workflows"
 ONE_TO_ONE = ROOT / "programs/one_to_one"
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
@@ -136,11 +138,30 @@ def steps() -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_the_action_is_one() -> None:
+@pytest.mark.parametrize(
+    ("schema", "paths"),
+    [("vendor.github-actions", [ACTION]), ("vendor.github-workflows", sorted(WORKFLOWS.glob("*.yml")))],
+    ids=["action", "workflows"],
+)
+def test_they_have_the_form_that_github_asks_for(schema: str, paths: list[Path]) -> None:
     pytest.importorskip("check_jsonschema", reason="comes with the test extra")
-    schema = ("--builtin-schema", "vendor.github-actions")
-    result = run(sys.executable, "-m", "check_jsonschema", *schema, ACTION, cwd=ROOT)
-    assert result.returncode == 0, result.stdout
+    result = run(sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *paths, cwd=ROOT)
+    assert paths and result.returncode == 0, result.stdout
+
+
+def test_wheels_are_tried_before_they_are_published() -> None:
+    """What cibuildwheel runs in each wheel is in pyproject.toml: there is a kernel, and a program gets its verdict."""
+    jobs = yaml.safe_load((WORKFLOWS / "wheels.yml").read_text(encoding="utf-8"))["jobs"]
+    assert jobs["publish"]["needs"] == [name for name in jobs if name != "publish"]
+    systems = {runner.partition("-")[0] for runner in jobs["kernel"]["strategy"]["matrix"]["runner"]}
+    assert systems == {"ubuntu", "macos", "windows"}
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
+    for commands in (built["test-command"], built["windows"]["test-command"]):
+        imported, checked = commands
+        assert "import pgasrob._kernel" in imported
+        program = checked.replace("\\", "/").partition("{project}/")[2]
+        result = run(sys.executable, "-m", "pgasrob", "check", program, cwd=ROOT)
+        assert (result.returncode, result.stderr) == (0, "")
 
 
 def do(step: str, folder: Path, runner: Path, **inputs: str) -> tuple[int, str, dict[str, str]]:
