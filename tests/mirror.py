@@ -99,7 +99,10 @@ THROUGH: dict[str, str] = {
     """,
     "explore/test_server.py": """
         bounded cli.explore explore.answer_processes explore.answers explore.app explore.asked_run
-        explore.guard explore.request_bounds explore.serve
+        explore.connections explore.guard explore.programs_kept explore.request_bounds
+    """,
+    "explore/test_serve.py": """
+        cli.serve explore.checked explore.example_menu explore.no_files explore.service
     """,
     "export/test_promela.py": """
         cli.export export.cases export.delay_bits export.processes export.promela_statements export.rules

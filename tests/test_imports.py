@@ -102,8 +102,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "bounded": {"parent_death"},
     "explore": {
-        *("automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "scratch_folders"),
-        "semantics",
+        *("automata", "batch", "bounded", "diagnostics", "frontends", "program", "render", "repairs", "robustness"),
+        *("scratch_folders", "semantics"),
     },
     "lsp": {"batch", "bounded", "diagnostics", "frontends", "program", "render", "repairs", "robustness", TOP},
     "course": {

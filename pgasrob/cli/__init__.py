@@ -184,6 +184,7 @@ GROUPS = {
         "course": "Make slides and notebooks, and mark exercises.",
         "examples": "List, print or copy example programs.",
         "catalogue": "Write the list of a folder of programs.",
+        "serve": "Serve a page on which many can try pgasrob.",
     },
     "Work with other tools": {
         "lsp": "Start the language server for editors.",

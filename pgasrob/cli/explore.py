@@ -14,7 +14,10 @@ from pgasrob.cli.parameter_types import ProgramPath
 from pgasrob.cli.shared_steps import refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pgasrob.explore.app import Shown
+    from pgasrob.explore.service import Service
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
 
@@ -60,26 +63,41 @@ def explore(options: ExploreOptions) -> None:
     program, share a run as a link. Ctrl-C ends the server. It serves nobody else: it listens only to this machine, and
     the address holds a secret token. Needs the extra `explore`.
     """
-    try:
-        from pgasrob.explore.serve import serve
-    except ModuleNotFoundError as missing:
-        if missing.name not in ("starlette", "uvicorn", "anyio", "h11"):
-            raise
-        refuse(f"pgasrob: explore needs {missing.name}: pip install 'pgasrob[explore]'")
-
-    from pgasrob.runtime.child_processes import ended_by_signals
-
+    needs_extra("explore")
     shown = _shown(options)
 
     def announce(address: str) -> None:
         click.echo(f"Exploring {shown.file} at {address}")
         click.echo("Ctrl-C ends it.")
 
+    from secrets import token_urlsafe
+
+    from pgasrob.explore.service import Service
+
+    started(shown, Service("explore", port=options.port, token=token_urlsafe(24)), options.browser, announce)
+
+
+def needs_extra(command: str) -> None:
+    """End the ``command`` where a package is missing that the server needs."""
+    try:
+        import pgasrob.explore.serve  # noqa: F401
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("starlette", "uvicorn", "anyio", "h11"):
+            raise
+        refuse(f"pgasrob: {command} needs {missing.name}: pip install 'pgasrob[explore]'")
+
+
+def started(shown: Shown, service: Service, browser: bool, announce: Callable[[str], None]) -> None:
+    """Serve until a signal ends it."""
+    from pgasrob.explore.serve import serve
+    from pgasrob.runtime.child_processes import ended_by_signals
+
     try:
         with ended_by_signals():
-            serve(shown, options.port, options.browser, announce)
+            serve(shown, service, browser, announce)
     except OSError as error:
-        refuse(f"pgasrob: cannot listen on port {options.port}: {error.strerror}", ERROR)
+        at = "" if service.local else f" of {service.host}"
+        refuse(f"pgasrob: cannot listen on port {service.port}{at}: {error.strerror}", ERROR)
 
 
 def _shown(options: ExploreOptions) -> Shown:

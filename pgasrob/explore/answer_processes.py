@@ -2,44 +2,115 @@
 
 from __future__ import annotations
 
+from bisect import insort
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+
 import anyio
+from anyio.to_process import current_default_process_limiter
 
 from pgasrob import bounded
 from pgasrob.explore.answers import Answer, answer
 from pgasrob.explore.asked_run import AskedRun, Refused
-from pgasrob.explore.request_bounds import MOST_AT_ONCE, MOST_MEMORY, MOST_WAITING, SECONDS
+from pgasrob.explore.no_files import from_now_on
+from pgasrob.explore.request_bounds import COSTS, SECONDS
+from pgasrob.explore.service import Service
+from pgasrob.render.english import count as counted
+
+SHARE = 2
+"""An engine gives up by itself after such a part of the time and memory: it can say then what it knows."""
+WAIT = 5
+"""Seconds after which a client that finds the queue full may ask again."""
+
+
+@dataclass(frozen=True, order=True)
+class Turn:
+    """A request's place in the queue: ``comes`` when a process is free for it. Cheap requests go first."""
+
+    cost: int
+    number: int
+    what: str = field(compare=False)
+    comes: anyio.Event = field(compare=False)
 
 
 class Workers:
-    """Processes for at most `MOST_AT_ONCE` requests at a time; they stay until the server ends."""
+    """Processes for a few requests at a time; they stay until the server ends."""
 
-    def __init__(self) -> None:
-        self._at_once = anyio.CapacityLimiter(MOST_AT_ONCE)
+    def __init__(self, service: Service) -> None:
+        self._service, self._free = service, service.at_once
+        self._numbers = count()
+        self._waiting: list[Turn] = []
         self._running: set[anyio.CancelScope] = set()
 
-    async def answer(self, what: str, asked: AskedRun) -> Answer:
-        """What :data:`~pgasrob.explore.answers.ANSWERS` has under ``what``. Raises :class:`Refused` when too many wait,
-        or it takes too much."""
-        if self._at_once.statistics().tasks_waiting >= MOST_WAITING:
-            raise Refused(503, "too many requests at a time; wait for the answers to the others")
-        async with self._at_once:
+    def turn(self, what: str) -> Turn:
+        """A turn for a request; it begins to wait with :meth:`answer`. Raises :class:`Refused` when too many wait."""
+        if len(self._waiting) >= self._service.waiting:
+            waiting = counted(len(self._waiting), "request")
+            raise Refused(503, f"{waiting} are waiting already; ask again in {WAIT} seconds", WAIT)
+        return Turn(COSTS.get(what, 1), next(self._numbers), what, anyio.Event())
+
+    def before(self, turn: Turn) -> int | None:
+        """How many requests are before this one in the queue; None when it is worked on."""
+        return self._waiting.index(turn) if turn in self._waiting else None
+
+    async def answer(self, turn: Turn, asked: AskedRun) -> Answer:
+        """What :data:`~pgasrob.explore.answers.ANSWERS` has for the request, once its turn has come. Raises
+        :class:`Refused` when it takes too much."""
+        seconds, memory = SECONDS[turn.what], self._service.memory
+        async with self._process(turn):
             with anyio.CancelScope() as scope:
                 self._running.add(scope)
                 try:
-                    return await bounded.run(SECONDS[what], MOST_MEMORY, answer, what, asked)
+                    parts = seconds / SHARE, memory // SHARE
+                    return await bounded.run(seconds, memory, answer, turn.what, asked, *parts)
                 except bounded.TooLarge:
-                    raise Refused(503, "this took too much memory and was given up; try a smaller program") from None
+                    most = f"took more memory than the {memory / (1 << 30):.2g} GB that it may"
+                    raise Refused(503, f"this {most} and was given up; try a smaller program") from None
                 except bounded.TooLong:
-                    message = f"this took longer than {SECONDS[what]:g} s and was given up"
+                    message = f"this took longer than {seconds:g} s and was given up"
                     raise Refused(503, f"{message}; try a smaller program or fewer nodes") from None
                 finally:
                     self._running.discard(scope)
         raise Refused(503, "the server ends")
 
+    @asynccontextmanager
+    async def _process(self, turn: Turn) -> AsyncIterator[None]:
+        """Wait for a free process; it is free again at the end."""
+        if self._free:
+            self._free -= 1
+        else:
+            insort(self._waiting, turn)
+            try:
+                await turn.comes.wait()
+            except BaseException:
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
+                else:
+                    self._hand_on()
+                raise
+        try:
+            yield
+        finally:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        if self._waiting:
+            self._waiting.pop(0).comes.set()
+        else:
+            self._free += 1
+
     async def warm_up(self) -> None:
-        """Start a process, so that the first request does not wait for it."""
-        async with self._at_once:
-            await bounded.run(float("inf"), MOST_MEMORY, _nothing)
+        """Start the processes, so that the first requests do not wait for them."""
+        current_default_process_limiter().total_tokens = self._service.at_once
+        async with anyio.create_task_group() as tasks:
+            for _ in range(self._service.at_once):
+                tasks.start_soon(self._started)
+
+    async def _started(self) -> None:
+        async with self._process(self.turn("position")):
+            await bounded.run(float("inf"), self._service.memory, _nothing, not self._service.token)
 
     def end(self) -> None:
         """Give up all answers that are being found."""
@@ -47,5 +118,7 @@ class Workers:
             scope.cancel()
 
 
-def _nothing() -> None:
+def _nothing(alone: bool) -> None:
     """Imports this module in a process, which is all that a first request waits for."""
+    if alone:
+        from_now_on()

@@ -1,56 +1,60 @@
-"""Answers the page's requests, as JSON: where a run stands, and the choices to the nearest violation from there.
+"""Answers the page's requests, as JSON: where a run stands, the nearest violation from there, verdict and repair.
 
-Answers are found in processes of their own (`answer_processes`), which keep the programs that they have read last.
+Answers are found in processes of their own (`answer_processes`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.internal_error import internal_error
+from pgasrob.explore import no_files
 from pgasrob.explore.asked_run import AskedRun
+from pgasrob.explore.checked import check, repaired
 from pgasrob.explore.nearest import choices, choices_of, nearest
-from pgasrob.explore.position import Position, Stop, follow
+from pgasrob.explore.position import follow
 from pgasrob.explore.position_json import position_to_json
-from pgasrob.explore.request_bounds import MOST_NODES
-from pgasrob.frontends.lower import CProgram
-from pgasrob.program.files import Overlay
-from pgasrob.program.program import Program
+from pgasrob.explore.programs_kept import instance_of
+from pgasrob.explore.request_bounds import MOST_ANSWER
 from pgasrob.render import english
 from pgasrob.render.shared_json import errors_to_json
 from pgasrob.render.source_places import dumps
-from pgasrob.robustness.load import load
-
-if TYPE_CHECKING:
-    from pgasrob.frontends.options import FrontEnd
-    from pgasrob.program.instance import Instance
-    from pgasrob.program.reading import Reading
 
 Answer = tuple[int, str]
 """The status of HTTP, and JSON."""
 
 
-def answer(what: str, asked: AskedRun) -> Answer:
+def answer(what: str, asked: AskedRun, seconds: float, memory: int) -> Answer:
     """What :data:`ANSWERS` has under ``what``, for the run of ``asked``; the diagnostics where its text is no
-    program, or where an error of the explorer itself has ended it."""
+    program, or where an error of the explorer itself has ended it. ``seconds``, bytes of ``memory``: when it gives up
+    by itself, where it can."""
+    if asked.reads.alone:
+        no_files.from_now_on()
     try:
-        program, instance = _instance(asked)
-        here, stop = follow(instance, asked.run, asked.automatic)
-        return 200, dumps(ANSWERS[what](program, here, stop))
+        status, text = 200, dumps(ANSWERS[what](asked, seconds, memory))
     except SourceError as error:
-        return 422, dumps({"errors": errors_to_json(error.diagnostics, asked.file)})
+        status, text = 422, dumps({"errors": errors_to_json(error.diagnostics, asked.file)})
     except (MemoryError, RecursionError):
         raise
     except Exception as error:
-        return 500, dumps({"errors": errors_to_json((internal_error(error, asked.file),), asked.file)})
+        status, text = 500, dumps({"errors": errors_to_json((internal_error(error, asked.file),), asked.file)})
+    if len(text) > MOST_ANSWER:
+        refused = f"the answer has {len(text):,} characters, and at most {MOST_ANSWER:,} are sent; try fewer nodes"
+        return 503, dumps({"refused": refused})
+    return status, text
 
 
-def _violation(program: Program | CProgram, here: Position, _: Stop | None) -> dict[str, Any]:
-    """The choices from ``here`` to the nearest violation, or what is known of there being none."""
+def _position(asked: AskedRun, *limits: object) -> dict[str, Any]:
+    _, instance = instance_of(asked)
+    return dict(position_to_json(*follow(instance, asked.run, asked.automatic)))
+
+
+def _violation(asked: AskedRun, *limits: object) -> dict[str, Any]:
+    """The choices from where the run stands to the nearest violation, or what is known of there being none."""
+    program, instance = instance_of(asked)
+    here, _stop = follow(instance, asked.run, asked.automatic)
     found = nearest(program, here)
     states = english.count(found.states, "state")
     if found.way is not None:
@@ -71,36 +75,10 @@ def _violation(program: Program | CProgram, here: Position, _: Stop | None) -> d
     return {"found": False, "proved": found.proved, "sentence": sentence, "elsewhere": elsewhere}
 
 
-ANSWERS: dict[str, Callable[[Program | CProgram, Position, Stop | None], dict[str, Any]]] = {
-    "position": lambda program, here, stop: position_to_json(here, stop),
+ANSWERS: dict[str, Callable[[AskedRun, float, int], dict[str, Any]]] = {
+    "position": _position,
     "violation": _violation,
+    "check": check,
+    "repair": repaired,
 }
 """The answers, by the last part of the address."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """A program as a key of a cache: compared by identity, for what it was read from is a key already."""
-
-    program: Program | CProgram
-
-
-@lru_cache(maxsize=8)
-def _read(file: str, text: str, front_end: FrontEnd) -> _Kept:
-    return _Kept(load(file, front_end, Overlay({file: text})))
-
-
-@lru_cache(maxsize=8)
-def _instantiated(kept: _Kept, nodes: int | None, reading: Reading) -> Instance:
-    return kept.program.instantiate(nodes, reading)
-
-
-def _instance(asked: AskedRun) -> tuple[Program | CProgram, Instance]:
-    """The program of ``asked``, and its instance. Raises :class:`SourceError`."""
-    kept = _read(asked.file, asked.text, asked.front_end)
-    instance = _instantiated(kept, asked.nodes, asked.reading)
-    if instance.processes > MOST_NODES:
-        what = "threads" if instance.has_threads else "nodes"
-        message, hint = f"{instance.processes} {what} are too many to look at", f"take at most {MOST_NODES}"
-        raise SourceError([Diagnostic("PG031", message, asked.file, hint=hint)])
-    return kept.program, instance

@@ -18,36 +18,43 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from pgasrob.diagnostics import visible
-from pgasrob.explore.answer_processes import Workers
+from pgasrob.explore.answer_processes import Turn, Workers
 from pgasrob.explore.answers import ANSWERS, Answer
-from pgasrob.explore.asked_run import Refused, asked_run
-from pgasrob.explore.guard import Guard
+from pgasrob.explore.asked_run import Reads, Refused, asked_run
+from pgasrob.explore.example_menu import example, menu
+from pgasrob.explore.guard import Guard, refusal
 from pgasrob.explore.link import Linked
-from pgasrob.explore.request_bounds import BODY_SECONDS, MOST_BYTES, MOST_NODES
+from pgasrob.explore.request_bounds import BODY_SECONDS, MOST_BYTES, MOST_NODES, WORKING_SECONDS
+from pgasrob.explore.service import Service
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.reading import Reading
 from pgasrob.render.explorer import embedded
 from pgasrob.render.page import filled, framed, part
 
-SCRIPTS = ("link.js", "server.js", "runs.js", "editor.js", "panels.js", "live.js")
+SCRIPTS = ("link.js", "server.js", "runs.js", "editor.js", "panels.js", "live.js", "check.js")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The program and the run that the page opens with, and how programs are read. ``file`` is the program's own."""
+    """The program and the run that the page opens with, and how programs are read. ``file`` is the program's own;
+    ``alone``: no program reads any other."""
 
     file: str
     linked: Linked
     front_end: FrontEnd
     reading: Reading
+    alone: bool = False
 
     @property
-    def names(self) -> dict[str, str]:
-        """The file name of a text in the page, by language; headers are looked for beside the program's own file."""
-        others = {"pgas": "program.pgas", "c": "program.c"}
-        return {**others, self.linked.language: self.file}
+    def reads(self) -> Reads:
+        """How the texts of the page are read; headers are looked for beside the program's own file."""
+        names = {"pgas": "program.pgas", "c": "program.c"}
+        if not self.alone:
+            names[self.linked.language] = self.file
+        return Reads(tuple(names.items()), self.front_end, self.reading, self.alone)
 
 
 def page(shown: Shown) -> Response:
@@ -55,12 +62,13 @@ def page(shown: Shown) -> Response:
     script = "\n".join(part(name, "explore") for name in SCRIPTS)
     linked = shown.linked
     opening = {
-        "file": shown.file,
+        "file": "" if shown.alone else shown.file,
         "text": linked.text,
         "language": linked.language,
         "nodes": linked.nodes,
         "run": list(linked.run),
         "mostNodes": MOST_NODES,
+        "examples": menu(),
     }
     name = PurePath(shown.file).name
     values = {"file": escape(visible(shown.file)), "name": escape(visible(name)), "opening": embedded(opening)}
@@ -70,15 +78,15 @@ def page(shown: Shown) -> Response:
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    style = part("style.css") + part("live.css", "explore")
+    style = "".join((part("style.css"), part("live.css", "explore"), part("check.css", "explore")))
     text = framed(f"{visible(name)}: explorer", style, body, script, connects=True)
     return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 
 
-async def _body(request: Request) -> bytes:
-    """The body of ``request``, read up to the bounds: its header may not give the length, or a wrong one. Raises
-    :class:`Refused`."""
-    body = b""
+async def _body(request: Request) -> Any:
+    """The JSON value in the body of ``request``, read up to the bounds: its header may not give the length, or a wrong
+    one. Raises :class:`Refused`."""
+    body = bytearray()
     try:
         with anyio.fail_after(BODY_SECONDS):
             async for piece in request.stream():
@@ -89,48 +97,80 @@ async def _body(request: Request) -> bytes:
         raise Refused(408, f"its body was not there after {BODY_SECONDS:g} s") from None
     except ClientDisconnect:
         raise Refused(400, "its body came to no end") from None
-    return body
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused(400, "its body is no JSON") from None
 
 
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
-    """What ``work`` gives; it is given up when the client disconnects. Raises :class:`Refused`."""
-    found: list[Answer] = []
-    refused: list[Refused] = []
-    async with anyio.create_task_group() as tasks:
+@dataclass(frozen=True, slots=True)
+class _Answering:
+    """The response that ``work`` gives. Where that takes its time the client gets a line of JSON now and then that says
+    how many requests are ``before`` its own, and the answer as the last line. It is given up when the client
+    disconnects."""
+
+    work: Coroutine[Any, Any, Answer]
+    workers: Workers
+    turn: Turn
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found: list[Answer] = []
+        begun = False
 
         async def watch() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
+            while (await receive())["type"] != "http.disconnect":
                 pass
             tasks.cancel_scope.cancel()
 
-        tasks.start_soon(watch)
-        try:
-            found.append(await work)
-        except Refused as why:
-            refused.append(why)
-        tasks.cancel_scope.cancel()
-    if found:
-        return found[0]
-    raise refused[0] if refused else Refused(499, "nobody waits for the answer")
+        async def tell() -> None:
+            nonlocal begun
+            while True:
+                await anyio.sleep(WORKING_SECONDS)
+                if not begun:
+                    begun = True
+                    await send(_start(200, b"application/x-ndjson"))
+                before = self.workers.before(self.turn)
+                line = json.dumps({"before": before}) + "\n"
+                await send({"type": "http.response.body", "body": line.encode(), "more_body": True})
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch)
+            tasks.start_soon(tell)
+            try:
+                found.append(await self.work)
+            except Refused as refused:
+                found.append((refused.status, bytes(refusal(refused).body).decode()))
+            tasks.cancel_scope.cancel()
+        status, text = found[0] if found else (499, "{}")  # nobody waits for it
+        if not begun:
+            await send(_start(status, b"application/json"))
+        await send({"type": "http.response.body", "body": text.encode()})
 
 
-def application(shown: Shown, port: int, token: str, workers: Workers) -> Guard:
-    """The application for ``shown`` at ``port`` of this machine, with ``token`` in each address; ``workers`` answer."""
+def _start(status: int, kind: bytes) -> dict[str, Any]:
+    return {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]}
+
+
+def application(shown: Shown, service: Service, workers: Workers) -> Guard:
+    """The application that shows ``shown`` to whom the ``service`` is for; ``workers`` answer."""
+    reads = shown.reads
 
     async def show(request: Request) -> Response:
         return page(shown)
 
-    async def answer(request: Request, asked: str) -> Response:
+    async def answer(request: Request, asked: str) -> Any:
         try:
-            try:
-                value = json.loads(await _body(request))
-            except (ValueError, RecursionError):
-                raise Refused(400, "its body is no JSON") from None
-            run = asked_run(value, shown.names, shown.front_end, shown.reading)
-            status, text = await _unless_gone(request, workers.answer(asked, run))
+            run = asked_run(await _body(request), reads)
+            turn = workers.turn(asked)
         except Refused as refused:
-            return JSONResponse({"refused": str(refused)}, refused.status)
-        return Response(text, status, media_type="application/json")
+            return refusal(refused)
+        return _Answering(workers.answer(turn, run), workers, turn)
+
+    async def one_example(request: Request) -> Response:
+        try:
+            return JSONResponse(example(await _body(request)))
+        except Refused as refused:
+            return refusal(refused)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -140,7 +180,8 @@ def application(shown: Shown, port: int, token: str, workers: Workers) -> Guard:
             tasks.cancel_scope.cancel()
 
     routes = [
-        Route(f"/{token}/", show),
-        *(Route(f"/{token}/{asked}", partial(answer, asked=asked), methods=["POST"]) for asked in ANSWERS),
+        Route(service.path, show),
+        *(Route(f"{service.path}{asked}", partial(answer, asked=asked), methods=["POST"]) for asked in ANSWERS),
+        Route(f"{service.path}example", one_example, methods=["POST"]),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), port, token)
+    return Guard(Starlette(routes=routes, lifespan=lifespan), service)

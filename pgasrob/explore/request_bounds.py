@@ -1,6 +1,6 @@
-"""Bounds of a request: how large its program and run may be, and how much time and memory its answer may take.
+"""Bounds of a request: how large its program, its run and its answer may be, and how much time and memory that takes.
 
-Whoever knows the token may ask, so all of it is bounded.
+Whoever can reach the server may ask, so all of it is bounded.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ MOST_MOVES = 200
 """Ways to go on that are listed."""
 MOST_CELLS = 400
 """Cells of all ranks whose values are listed."""
+MOST_ANSWER = 4_000_000
+"""Characters of an answer."""
 MOST_STATES = 100_000
 """States that the search for a violation looks at, beside its time."""
 SEARCH_SECONDS = 6.0
 """Time for the search from the current state, and again for the check of the whole program."""
-SECONDS = {"position": 10.0, "violation": 20.0}
+SECONDS = {"position": 10.0, "violation": 20.0, "check": 20.0, "repair": 40.0}
 """Time after which a request is given up and its process ended, by what it asks for."""
+COSTS = {"violation": 5, "check": 5, "repair": 10}
+"""How many requests of other kinds one of these counts for in the rate of an address; others are answered first."""
 HEAD_SECONDS = 5.0
 """Time for the head of a request to come in, from the start of the connection or the end of the last request."""
 BODY_SECONDS = 10.0
 """Time for a body to come in."""
-MOST_AT_ONCE = 2
-"""Requests that are worked on at a time, each in a process of its own."""
-MOST_WAITING = 8
-MOST_MEMORY = 4 << 30
-"""Bytes of address space of such a process."""
+WORKING_SECONDS = 1.0
+"""Time after which a client that still waits learns its place, again and again."""

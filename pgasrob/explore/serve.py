@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pgasrob.explore.answer_processes import Workers
 from pgasrob.explore.app import Shown, application
-from pgasrob.explore.request_bounds import HEAD_SECONDS
+from pgasrob.explore.connections import Protocol
+from pgasrob.explore.service import Service
 from pgasrob.scratch_folders import scratch_folder
 
 GRACE = 2
 """Seconds that requests may take once the server is asked to end."""
-MOST_CONNECTIONS = 64
-
-
-class _Protocol(H11Protocol):
-    """Closes a connection that brings no head of a request in time, so that idle ones cannot use up all connections."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        super().connection_made(transport)
-        self._look(silent=False)
-
-    def _look(self, silent: bool) -> None:
-        """Close the connection if it waits for a head now and was already waiting, ``silent``, at the last look."""
-        if self.transport.is_closing():
-            return
-        waits = self.conn.their_state is h11.IDLE
-        if waits and silent:
-            self.transport.close()
-        else:
-            self.loop.call_later(HEAD_SECONDS, self._look, waits)
 
 
 class _Server(uvicorn.Server):
@@ -67,34 +47,40 @@ def _open(address: str, folder: Path) -> None:
     webbrowser.open(page.as_uri())
 
 
-def serve(shown: Shown, port: int, browser: bool, announce: Callable[[str], None]) -> None:
-    """Serve ``shown`` on ``port`` (any that is free when 0) of this machine alone until Ctrl-C.
+def serve(shown: Shown, service: Service, browser: bool, announce: Callable[[str], None]) -> None:
+    """Serve ``shown`` as ``service`` says until Ctrl-C.
 
     ``announce`` gets the address once the server answers; ``browser``: open it there. Raises OSError where the port
-    is taken, and KeyboardInterrupt at its end.
+    is taken or the host is not this machine, and KeyboardInterrupt at its end.
     """
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    with listening, scratch_folder() as folder:
+    family, kind, protocol, _, where = socket.getaddrinfo(
+        service.host, service.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    with socket.socket(family, kind, protocol) as listening, ExitStack() as stack:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(("127.0.0.1", port))
-        port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-        address = f"http://127.0.0.1:{port}/{token}/"
+        listening.bind(where)
+        service = replace(service, port=listening.getsockname()[1])
+        address = f"http://{service.written}:{service.port}{service.path}"
+
+        folder = stack.enter_context(scratch_folder()) if browser else None  # else nothing is written
 
         def ready() -> None:
             announce(address)
-            if browser:
+            if folder is not None:
                 Thread(target=_open, args=(address, folder), daemon=True).start()  # it may take its time
 
-        workers = Workers()
+        workers = Workers(service)
         config = uvicorn.Config(
-            application(shown, port, token, workers),
+            application(shown, service, workers),
             log_level="error",
             access_log=False,
             server_header=False,
-            http=_Protocol,
+            http=Protocol,
             ws="none",
             lifespan="on",
-            limit_concurrency=MOST_CONNECTIONS,
+            proxy_headers=bool(service.behind),
+            forwarded_allow_ips=service.behind,
+            limit_concurrency=service.connections,
             timeout_keep_alive=5,
             timeout_graceful_shutdown=GRACE,
             h11_max_incomplete_event_size=16 * 1024,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -99,18 +100,34 @@ class Copies:
 DISK = Disk()
 
 
-class Overlay(Disk):
-    """The file system with other ``texts`` in place of some files."""
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """These ``texts`` by their names, and no other files: whether one is there is not even asked of the system."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self.texts = {os.path.abspath(path): text for path, text in texts.items()}
+    texts: Mapping[str, str]
 
     def is_file(self, path: str) -> bool:
-        return os.path.abspath(path) in self.texts or super().is_file(path)
+        return path in self.texts
+
+    def read(self, path: str) -> bytes:
+        if path not in self.texts:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return self.texts[path].encode(errors="replace")
+
+
+class Overlay:
+    """The files ``below``, with other ``texts`` in place of some."""
+
+    def __init__(self, texts: Mapping[str, str], below: Files = DISK) -> None:
+        self.texts = {os.path.abspath(path): text for path, text in texts.items()}
+        self._below = below
+
+    def is_file(self, path: str) -> bool:
+        return os.path.abspath(path) in self.texts or self._below.is_file(path)
 
     def read(self, path: str) -> bytes:
         text = self.texts.get(os.path.abspath(path))
-        return super().read(path) if text is None else text.encode(errors="replace")
+        return self._below.read(path) if text is None else text.encode(errors="replace")
 
 
 def name_of(file: str, first: str) -> str:

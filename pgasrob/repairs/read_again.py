@@ -19,17 +19,17 @@ def read(file: str, front_end: FrontEnd | None = None, files: Files = DISK) -> t
     """The program in ``file`` of ``files``, and how a changed text of all its files is read. Raises
     :class:`pgasrob.diagnostics.SourceError` when it is none."""
     program = load(file, front_end, files)
-    return program, _reads_like(program)
+    return program, _reads_like(program, files)
 
 
 def reads_like(program: AnyProgram) -> Parse:
     """How a changed text of all files of ``program`` is read, as it was. Raises ValueError for one that has no text."""
     if not program.source.text:
         raise ValueError(f"{program.name or 'the program'} was made without a text, so there is none to change")
-    return _reads_like(program)
+    return _reads_like(program, DISK)
 
 
-def _reads_like(program: AnyProgram) -> Parse:
+def _reads_like(program: AnyProgram, files: Files) -> Parse:
     file = program.source.file
     if isinstance(program, Program):
         from pgasrob.program.parser import parse
@@ -41,6 +41,6 @@ def _reads_like(program: AnyProgram) -> Parse:
 
     def parse_all(text: str) -> AnyProgram:
         first, *others = parts(text)
-        return parse_c(first.text, file, front_end, Overlay({each.file: each.text for each in others}))
+        return parse_c(first.text, file, front_end, Overlay({each.file: each.text for each in others}, files))
 
     return parse_all

@@ -24,12 +24,13 @@ httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 import anyio  # noqa: E402
 
 from pgasrob.explore import answer_processes, answers  # noqa: E402
-from pgasrob.explore.answer_processes import Workers  # noqa: E402
+from pgasrob.explore.answer_processes import Turn, Workers  # noqa: E402
 from pgasrob.explore.answers import answer as answer_of  # noqa: E402
 from pgasrob.explore.app import Shown, application  # noqa: E402
-from pgasrob.explore.asked_run import AskedRun  # noqa: E402
+from pgasrob.explore.asked_run import AskedRun, Reads  # noqa: E402
 from pgasrob.explore.link import Linked  # noqa: E402
 from pgasrob.explore.request_bounds import MOST_BYTES, MOST_CHOICES, MOST_TEXT  # noqa: E402
+from pgasrob.explore.service import Service  # noqa: E402
 from pgasrob.frontends.options import FrontEnd  # noqa: E402
 from pgasrob.program.reading import DEFAULT_READING  # noqa: E402
 from tests.processes import children, gone, needs_proc, ticks  # noqa: E402
@@ -39,23 +40,25 @@ FILE = ROOT / "programs/one_to_one/one_to_one.pgas"
 TEXT = FILE.read_text()
 PORT, TOKEN = 4711, "the-token"
 HERE = f"http://127.0.0.1:{PORT}"
+EXPLORE = Service("explore", port=PORT, token=TOKEN)
+READS = Reads((("pgas", "x.pgas"),), FrontEnd(), DEFAULT_READING)
 
 
 class Directly(Workers):
     """Answers in this process; ``asked`` counts."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(EXPLORE)
         self.asked = 0
 
-    async def answer(self, asked: str, question: AskedRun) -> tuple[int, str]:
+    async def answer(self, turn: Turn, asked: AskedRun) -> tuple[int, str]:
         self.asked += 1
-        return answer_of(asked, question)
+        return answer_of(turn.what, asked, 10.0, 1 << 30)
 
 
-def application_with(workers: Workers) -> Any:
-    shown = Shown(str(FILE), Linked(TEXT, "pgas", None, ()), FrontEnd(), DEFAULT_READING)
-    return application(shown, PORT, TOKEN, workers)
+def application_with(workers: Workers, service: Service = EXPLORE) -> Any:
+    shown = Shown(str(FILE), Linked(TEXT, "pgas", None, ()), FrontEnd(), DEFAULT_READING, not service.token)
+    return application(shown, service, workers)
 
 
 def ask(method: str, path: str, workers: Workers | None = None, **options: Any) -> Any:
@@ -224,8 +227,8 @@ def test_an_internal_error_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch) -> N
         raise ValueError("something is wrong")
 
     monkeypatch.setattr(answers, "follow", wrong)
-    asked = AskedRun("p.pgas", "process { skip; }", 2, (), True, FrontEnd(), DEFAULT_READING)
-    status, text = answers.answer("position", asked)
+    asked = AskedRun("process { skip; }", "pgas", 2, (), True, READS)
+    status, text = answers.answer("position", asked, 10.0, 1 << 30)
     (error,) = json.loads(text)["errors"]
     assert (status, error["code"]) == (500, "PG190") and "something is wrong" in error["message"]
 
@@ -251,7 +254,7 @@ def test_what_takes_too_long_is_given_up_and_the_next_is_answered(monkeypatch: p
     body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
 
     async def asked() -> tuple[Any, Any]:
-        transport = httpx.ASGITransport(app=application_with(Workers()))
+        transport = httpx.ASGITransport(app=application_with(Workers(EXPLORE)))
         async with httpx.AsyncClient(transport=transport, base_url=HERE, timeout=60) as client:
             slow = await client.post(f"/{TOKEN}/violation", json=body)
             return slow, await client.post(f"/{TOKEN}/position", json=body)
@@ -270,27 +273,27 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         return 200, "{}"
 
     monkeypatch.setattr(answer_processes.bounded, "run", stuck)
-    question = AskedRun("x.pgas", TEXT, None, (), True, FrontEnd(), DEFAULT_READING)
+    question = AskedRun(TEXT, "pgas", None, (), True, READS)
     given: list[str] = []
 
     async def asked() -> None:
-        workers = Workers()
+        workers = Workers(EXPLORE)
 
         async def one() -> None:
             try:
-                given.append((await workers.answer("position", question))[1])
+                given.append((await workers.answer(workers.turn("position"), question))[1])
             except answer_processes.Refused as refused:
                 given.append(f"{refused.status} {refused}")
 
         async with anyio.create_task_group() as tasks:
-            for _ in range(answer_processes.MOST_AT_ONCE + answer_processes.MOST_WAITING + 3):
+            for _ in range(EXPLORE.at_once + EXPLORE.waiting + 3):
                 tasks.start_soon(one)
                 await anyio.sleep(0)
             release.set()
 
     anyio.run(asked)
-    assert len([each for each in given if each.startswith("503 too many")]) == 3
-    assert given.count("{}") == answer_processes.MOST_AT_ONCE + answer_processes.MOST_WAITING
+    assert len([each for each in given if each.startswith("503 8 requests are waiting already")]) == 3
+    assert given.count("{}") == EXPLORE.at_once + EXPLORE.waiting
 
 
 # --- The command -----------------------------------------------------------------------------------------------------

@@ -21,22 +21,33 @@ class Live {
 
   async open() {
     let held = this.opening;
+    let damaged = false;
     try {
       held = (await fromFragment(location.hash)) ?? held;
     } catch {
-      this.note("The link is damaged: this is the program that the server was started with.");
+      damaged = true;
     }
+    this.by("nodes").max = this.opening.mostNodes;
+    this.original = this.opening.text;
+    await this.load(held);
+    if (damaged) this.note("The link is damaged, or of another version: this is the program that the server opens with.");
+  }
+
+  /** Show another program and run. */
+  load(held) {
     this.language = held.language;
     this.editor.text = held.text;
     this.by("nodes").value = held.nodes ?? "";
-    this.by("nodes").max = this.opening.mostNodes;
+    this.by("nodes").placeholder = "";
     this.runs = new Runs([...held.run]);
-    this.original = this.opening.text;
-    await this.ask();
+    this.forgetWay();
+    return this.ask();
   }
 
   get question() {
     const nodes = Number.parseInt(this.by("nodes").value, 10);
+    // What every program in C has, and no other program.
+    if (this.editor.text.trim()) this.language = /^[ \t]*#|\bmain\s*\(/m.test(this.editor.text) ? "c" : "pgas";
     return {
       text: this.editor.text,
       language: this.language,
@@ -54,11 +65,11 @@ class Live {
   }
 
   async asked() {
-    const answer = await this.server.ask("position", this.question);
+    const answer = await this.server.ask("position", this.question, (state) => this.say(Server.words(state), "open"));
     if (!answer) return;
     const stale = Boolean(answer.errors || answer.refused);
     document.body.classList.toggle("stale", stale);
-    this.by("edited").textContent = this.editor.text === this.original ? "" : "edited here; the file stays as it is";
+    this.by("edited").textContent = this.editor.text === this.original ? "" : this.opening.file ? "edited here; the file stays as it is" : "edited";
     if (stale) {
       this.choices.keys = [];
       for (const button of document.querySelectorAll(".choice")) button.disabled = true;
@@ -375,6 +386,7 @@ class Live {
       "-": () => this.by("zoom-out").click(),
       s: () => this.share(),
       t: () => this.theme(),
+      c: () => checking.check(),
       "?": () => this.by("help").showModal(),
     }[event.key];
     const digit = event.code?.match(/^(?:Digit|Numpad)([1-9])$/)?.[1] ?? event.key.match(/^[1-9]$/)?.[0];

@@ -1,0 +1,102 @@
+"""Answers that `pgasrob check` and `repair` give, for the page: a report, the run that it shows, a changed text."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pgasrob.batch.answer import about_robustness
+from pgasrob.diagnostics import SourceError
+from pgasrob.explore.asked_run import AskedRun
+from pgasrob.explore.nearest import choices_of
+from pgasrob.explore.position import follow
+from pgasrob.explore.programs_kept import instance_of
+from pgasrob.explore.request_bounds import MOST_CHOICES
+from pgasrob.frontends.lower import CProgram
+from pgasrob.program.instance import Instance
+from pgasrob.program.program import Program
+from pgasrob.render import synchronised_text, words
+from pgasrob.render.lines import Line
+from pgasrob.render.one_run_text import title
+from pgasrob.render.repair_text import repair_lines
+from pgasrob.render.result_report import report
+from pgasrob.render.run_svg import to_svg
+from pgasrob.render.verdict_json import Result, to_json
+from pgasrob.repairs import repair
+from pgasrob.repairs.read_again import read
+from pgasrob.repairs.texts import parts
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question, Resources, Synchronisation
+from pgasrob.robustness.session import Session
+from pgasrob.robustness.verdict import Verdict
+
+MOST_DRAWN = 40
+"""Events of a run that are drawn one by one; of more those that the cycle does not pass are folded."""
+
+
+def check(asked: AskedRun, seconds: float, memory: int) -> dict[str, Any]:
+    """The verdict on the program of ``asked``, as the page shows it; within such limits. Raises
+    :class:`SourceError`."""
+    program, instance = instance_of(asked)
+    limits = Limits(timeout=seconds, memory=memory)
+    nodes, resources = _nodes(asked, program), Resources(threads=1)
+    question = Question(program, nodes, reading=asked.reads.reading, limits=limits, resources=resources)
+    verdict = about_robustness(Session(question), Synchronisation())
+    if verdict.errors:
+        raise SourceError([*verdict.errors])
+    result = to_json(verdict)
+    found: dict[str, Any] = {
+        "headline": "".join(text for text, _ in synchronised_text.headline(result)),
+        "kind": _kind(result).replace(" ", "-"),
+        "report": _styled(report(result, asked.columns)),
+        "repairable": verdict.verdict == "not robust" or (verdict.races is not None and bool(verdict.races.matters)),
+        "drawing": "",
+        "title": "",
+        "run": None,
+    }
+    for key, run in words.runs(result):
+        only = cast(Result, {**result, "witness": run})
+        folded = len(run["computation"]) > MOST_DRAWN
+        found["drawing"] = to_svg(only, embedded=True, captions=False, cycle_only=folded)
+        found["title"] = title(result, run)
+        found["run"] = _choices(asked, instance, verdict) if key == "witness" else None
+        break
+    return found
+
+
+def repaired(asked: AskedRun, seconds: float, memory: int) -> dict[str, Any]:
+    """The cheapest repair of the program of ``asked``, as a report and, where there is one, as the changed text. Each
+    check has such limits. Raises :class:`SourceError`."""
+    instance_of(asked)
+    program, parse = read(asked.file, asked.reads.front_end, asked.files)
+    limits = Limits(timeout=seconds, memory=memory)
+    found = repair(program, parse, [_nodes(asked, program)], max_answers=1, limits=limits)
+    if errors := [error for verdict in found.verdicts for error in verdict.errors]:
+        raise SourceError(errors)
+    text = parts(found.answers[0].text)[0].text if found.answers else None
+    return {"state": found.state, "report": _styled(repair_lines(asked.file, found, asked.columns)), "text": text}
+
+
+def _nodes(asked: AskedRun, program: Program | CProgram) -> int:
+    return program.default_count if asked.nodes is None else asked.nodes
+
+
+def _kind(result: Result) -> str:
+    found = result.get("synchronised")
+    return synchronised_text.HEADLINES[found["answer"]] if found else result["verdict"]
+
+
+def _choices(asked: AskedRun, instance: Instance, verdict: Verdict) -> list[str] | None:
+    """The choices that lead through the run of ``verdict`` in the explorer; None where they are not all there are."""
+    if verdict.witness is None:
+        return None
+    computation = verdict.witness.run.computation
+    if verdict.witness.run.instance.program is not instance.program or len(computation) > MOST_CHOICES:
+        return None
+    chosen = choices_of(instance, computation)
+    here, stop = follow(instance, chosen, asked.automatic)
+    return None if stop or tuple(here.computation)[: len(computation)] != tuple(computation) else chosen
+
+
+def _styled(lines: list[Line]) -> list[list[tuple[str, str]]]:
+    """Lines of a report, each piece with the class of its style in the page."""
+    return [[(text, f"said-{style.replace(' ', '-')}" if style else "") for text, style in line] for line in lines]

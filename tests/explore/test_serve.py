@@ -1,0 +1,427 @@
+"""`pgasrob serve`: a page for strangers, whose programs read no file and take no more than they may."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="no starlette (pip install '.[test]')")
+pytest.importorskip("uvicorn", reason="no uvicorn (pip install '.[test]')")
+httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
+
+import anyio  # noqa: E402
+
+from pgasrob.explore import answer_processes, answers, app  # noqa: E402
+from pgasrob.explore.answer_processes import Turn, Workers  # noqa: E402
+from pgasrob.explore.app import Shown, application  # noqa: E402
+from pgasrob.explore.asked_run import AskedRun, Reads, Refused  # noqa: E402
+from pgasrob.explore.example_menu import example, menu  # noqa: E402
+from pgasrob.explore.link import Linked  # noqa: E402
+from pgasrob.explore.service import Service  # noqa: E402
+from pgasrob.frontends.options import FrontEnd  # noqa: E402
+from pgasrob.program.reading import DEFAULT_READING  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+PORT = 4712
+SERVE = Service("serve", port=PORT)
+EVERYWHERE = Service("serve", "0.0.0.0", PORT)
+HERE = f"http://127.0.0.1:{PORT}"
+READS = Reads((("pgas", "program.pgas"), ("c", "program.c")), FrontEnd(), DEFAULT_READING, True)
+HALO = (ROOT / "programs/c/mpi/barrier_halo.c").read_text()
+TINY = "program tiny;\nnodes 2;\nprocess { skip; }\n"
+
+
+def answered(what: str, text: str, language: str = "c", **changes: Any) -> tuple[int, dict[str, Any]]:
+    """The answer that a process gives, but in this one, which goes on to read files."""
+    asked = AskedRun(text, language, changes.pop("nodes", None), (), True, READS, **changes)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(answers.no_files, "from_now_on", lambda: None)
+        status, found = answers.answer(what, asked, 10.0, 1 << 30)
+    return status, json.loads(found)
+
+
+class Directly(Workers):
+    """Answers in this process."""
+
+    async def answer(self, turn: Turn, asked: AskedRun) -> tuple[int, str]:
+        status, found = answered(turn.what, asked.text, asked.language, nodes=asked.nodes)
+        return status, json.dumps(found)
+
+
+def ask(
+    method: str, path: str, service: Service = SERVE, workers: Workers | None = None, times: int = 1, **options: Any
+) -> Any:
+    """The answer to one request, or the last of several."""
+    shown = Shown("barrier_halo.c", Linked(HALO, "c", None, ()), FrontEnd(), DEFAULT_READING, alone=True)
+
+    async def asked() -> Any:
+        transport = httpx.ASGITransport(app=application(shown, service, workers or Directly(service)))
+        async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
+            for _ in range(times):
+                answer = await client.request(method, path, **options)
+            return answer
+
+    return anyio.run(asked)
+
+
+def position(**options: Any) -> Any:
+    return ask("POST", "/position", json={"text": TINY, "language": "pgas"}, **options)
+
+
+# --- Who is answered -------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_for_all_and_may_do_little() -> None:
+    answer, head = ask("GET", "/"), ask("HEAD", "/")
+    assert (answer.status_code, head.status_code, head.text) == (200, 200, "")
+    assert re.search(r"default-src 'none'; script-src 'sha256-", answer.headers["content-security-policy"])
+    assert "access-control-allow-origin" not in answer.headers
+    opening = json.loads(re.findall(r'id="opening">(.*?)</script>', answer.text)[0])
+    assert (opening["file"], opening["text"], opening["language"]) == ("", HALO, "c")
+    assert str(ROOT) not in answer.text
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "FOO"])
+def test_other_methods_are_not_allowed(method: str) -> None:
+    assert ask(method, "/").status_code == 405
+    assert ask(method, "/check").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/../README.md", "/%2e%2e/%2e%2e/etc/passwd", "/programs", "/example/x", "/x//"])
+def test_no_path_leads_to_a_file(path: str) -> None:
+    assert ask("GET", path).status_code in (404, 405)
+
+
+def test_on_this_machine_other_names_are_refused() -> None:
+    assert position(headers={"Host": "evil.example"}).status_code == 403
+    assert position(headers={"Host": f"localhost:{PORT}", "Origin": f"http://localhost:{PORT}"}).status_code == 200
+    assert position(headers={"Origin": "http://evil.example"}).status_code == 403
+
+
+def test_elsewhere_it_has_any_name_and_other_origins_are_refused() -> None:
+    headers = {"Host": "pgasrob.example", "Origin": "https://pgasrob.example"}
+    assert position(service=EVERYWHERE, headers=headers).status_code == 200
+    for origin in ("https://evil.example", "null", "https://pgasrob.example.evil.example", "https://pgasrob.example:1"):
+        assert position(service=EVERYWHERE, headers={**headers, "Origin": origin}).status_code == 403, origin
+    assert position(service=EVERYWHERE, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+
+
+def test_an_address_that_asks_too_much_is_asked_to_wait() -> None:
+    limited = Service("serve", port=PORT, rate=10)
+    body = {"text": TINY, "language": "pgas"}
+    assert ask("POST", "/check", limited, times=2, json=body).status_code == 200
+    refused = ask("POST", "/check", limited, times=3, json=body)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "30")
+    assert refused.json()["wait"] == 30
+    assert "an address may make 10 in a minute (a check counts for 5); ask again in 30 s" in refused.json()["refused"]
+    assert position(service=limited, times=10).status_code == 200
+    assert position(service=limited, times=11).status_code == 429
+
+
+def test_a_body_says_once_how_long_it_is() -> None:
+    headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked", "Content-Length": "4"}
+    assert ask("POST", "/position", headers=headers, content=b"null").status_code == 400
+
+
+@pytest.mark.parametrize("columns", [39, 10**9, "80", True, None])
+def test_widths_are_bounded(columns: object) -> None:
+    body = {"text": TINY, "language": "pgas", "columns": columns}
+    assert "`columns`" in ask("POST", "/check", json=body).json()["refused"]
+
+
+# --- Answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_check_has_verdict_report_picture_and_the_choices_of_its_run() -> None:
+    status, found = answered("check", HALO)
+    assert status == 200
+    assert (found["headline"], found["kind"]) == ("not correctly synchronised on 4 nodes: not robust", "not-robust")
+    assert found["repairable"] and found["drawing"].startswith("<svg")
+    report = ["".join(text for text, _ in line) for line in found["report"]]
+    assert report[0] == f"program.c: {found['headline']}"
+    assert max(len(line) for line in report) <= 80
+    asked = AskedRun(HALO, "c", None, tuple(found["run"]), True, READS)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(answers.no_files, "from_now_on", lambda: None)
+        shown = json.loads(answers.answer("position", asked, 10.0, 1 << 30)[1])
+    assert shown["violating"] and shown["stop"] is None
+
+
+def test_a_repair_has_the_changed_text_which_is_robust() -> None:
+    status, found = answered("repair", (ROOT / "programs/one_to_one/one_to_one.pgas").read_text(), "pgas")
+    assert (status, found["state"]) == (200, "repaired")
+    assert answered("check", found["text"], "pgas")[1]["kind"] == "robust"
+    status, found = answered("repair", TINY, "pgas")
+    assert (found["state"], found["text"]) == ("robust", None)
+
+
+def test_programs_for_many_nodes_are_refused_before_they_are_built() -> None:
+    for text, language in (
+        ("program p;\nnodes 4096;\nprocess { skip; }\n", "pgas"),
+        (HALO.replace("nodes: 4", "nodes: 4096"), "c"),
+    ):
+        for what in ("position", "check", "repair", "violation"):
+            status, found = answered(what, text, language)
+            assert (status, "too many" in found["errors"][0]["message"]) == (422, True)
+
+
+def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MOST_ANSWER", 100)
+    status, found = answered("check", TINY, "pgas")
+    assert status == 503
+    assert re.fullmatch(
+        r"the answer has [\d,]+ characters, and at most 100 are sent; try fewer nodes", found["refused"]
+    )
+
+
+# --- No file is read -------------------------------------------------------------------------------------------------
+
+SECRET = "int secret_of_the_host = 4711;"
+WAYS = (
+    '#include "{}"',
+    "#include <{}>",
+    '#import "{}"',
+    '#include_next "{}"',
+    '#define FILE "{}"\n#include FILE',
+    "#define FILE <{}>\n#include FILE",
+    '??=include "{}"',
+    '%:include "{}"',
+    '#inc\\\nlude "{}"',
+    '#if __has_include("{}")\n#error there\n#endif',
+    "#ifdef __has_include\n#if __has_include(<{}>)\n#error there\n#endif\n#endif",
+    '#embed "{}"',
+    '#if __has_embed("{}")\n#error there\n#endif',
+    'const char text[] = {{\n#embed "{}"\n}};',
+    '_Pragma("GCC dependency \\"{}\\"")',
+    '#pragma GCC dependency "{}"',
+    '#pragma include_alias("x.h", "{}")\n#include "x.h"',
+    '#line 1 "{}"\nint x = ;',
+    'asm(".incbin \\"{}\\"");',
+    "// args: @{}\n",
+    "// files: {}\n",
+    "// -I{}\n// -include {}\n",
+)
+"""Ways in which a text may name a file."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_that_is_there_makes_no_difference(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, missing = tmp_path / "there.h", tmp_path / "other.h"
+    there.write_text(SECRET)
+    (tmp_path / "alias.h").symlink_to(there)
+    monkeypatch.chdir(tmp_path)
+    main = "\n#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); return 0; }\n"
+    up = "../" * 20
+    for path in (str(there), f"file://{there}", f"{up}{there}", "there.h", "./there.h", "alias.h"):
+        other = path.replace("there.h", "other.h").replace("alias.h", "other.h")
+        assert not missing.exists()
+        found = [
+            answered("check", way.replace("{}", each).replace("{{", "{").replace("}}", "}") + main)
+            for each in (path, other)
+        ]
+        said = [json.dumps(each).replace("there.h", "other.h").replace("alias.h", "other.h") for each in found]
+        assert re.sub(r"\d\.\d\d s", "", said[0]) == re.sub(r"\d\.\d\d s", "", said[1]), path
+        assert "4711" not in said[0]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/proc/self/environ", "/dev/zero", "/dev/stdin", "program.c"])
+def test_files_of_the_system_are_not_there(path: str) -> None:
+    status, found = answered("check", f'#include "{path}"\nint main(void) {{ return 0; }}\n')
+    assert status == 422
+    if path == "program.c":  # the text itself is there
+        assert "does a file include itself" in found["errors"][0]["hint"]
+    else:
+        assert f'cannot find the header "{path}"' in found["errors"][0]["message"]
+    assert "root" not in json.dumps(found)
+
+
+def test_a_changed_text_reads_no_file_either(tmp_path: Path) -> None:
+    """What is tried by a repair is read as the text was."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.repairs.read_again import read
+
+    (tmp_path / "there.h").write_text(SECRET)
+    asked = AskedRun(HALO, "c", 2, (), True, READS)
+    _, parse = read(asked.file, FrontEnd(), asked.files)
+    assert parse(HALO).name == "program"
+    with pytest.raises(SourceError, match="cannot find the header"):
+        parse(f'#include "{tmp_path / "there.h"}"\n{HALO}')
+
+
+WALL = """
+import sys, os, socket, subprocess, json
+from pgasrob.explore import no_files
+from pgasrob.explore.answers import answer
+from pgasrob.explore.asked_run import AskedRun, Reads
+from pgasrob.frontends.options import FrontEnd
+from pgasrob.program.reading import DEFAULT_READING
+no_files.from_now_on()
+link = sys.argv[1]
+ways = {
+    "read": lambda: open("/etc/passwd"),
+    "read bytes": lambda: os.open(b"/etc/passwd", os.O_RDONLY),
+    "environment": lambda: open("/proc/self/environ"),
+    "up": lambda: open(os.path.join(os.path.dirname(os.__file__), "../" * 20, "etc/passwd")),
+    "link": lambda: open(link),
+    "list": lambda: os.listdir("/etc"),
+    "scan": lambda: os.scandir("/"),
+    "write": lambda: open(no_files.__file__, "a"),
+    "create": lambda: os.open(os.path.join(os.path.dirname(no_files.__file__), "new"), os.O_CREAT),
+    "truncate": lambda: os.open(no_files.__file__, os.O_TRUNC),
+    "remove": lambda: os.remove(link),
+    "folder": lambda: os.mkdir(link + "x"),
+    "system": lambda: os.system("true"),
+    "process": lambda: subprocess.run(["true"]),
+    "fork": lambda: os.fork(),
+    "connect": lambda: socket.create_connection(("127.0.0.1", 1)),
+    "listen": lambda: socket.socket().bind(("127.0.0.1", 0)),
+}
+refused = []
+for name, way in ways.items():
+    try:
+        way()
+    except PermissionError as error:
+        assert "here: " in str(error), (name, error)
+        refused.append(name)
+assert refused == list(ways), set(ways) - set(refused)
+import wave, decimal  # what has not been imported yet can be
+reads = Reads((("c", "program.c"),), FrontEnd(), DEFAULT_READING, True)
+status, text = answer("check", AskedRun(sys.stdin.read(), "c", 2, (), True, reads), 10.0, 1 << 30)
+print(status, json.loads(text)["headline"])
+"""
+
+
+def test_a_process_that_answers_opens_nothing_and_starts_nothing(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("/etc/passwd")
+    ran = subprocess.run(
+        [sys.executable, "-c", WALL, str(link)], input=HALO, text=True, capture_output=True, cwd=ROOT, check=False
+    )
+    assert (ran.stderr, ran.stdout) == ("", "200 not correctly synchronised on 2 nodes: not robust\n")
+    assert link.is_symlink()
+
+
+# --- Examples --------------------------------------------------------------------------------------------------------
+
+
+def test_the_menu_has_programs_of_one_file() -> None:
+    folders = dict(menu())
+    assert next(iter(folders)) == "c/mpi" and "barrier_halo.c" in folders["c/mpi"]
+    assert "one_to_one.pgas" in folders["one_to_one"]
+    assert {"c/openshmem", "c/gaspi", "c/armci"} <= set(folders)
+    assert sum(map(len, folders.values())) > 300
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../README.md", "/etc/passwd", "c/mpi/../mpi/barrier_halo.c", "c/mpi", "", "c/mpi/barrier_halo.c\0", None, 7, []],
+)
+def test_an_example_is_one_of_the_menu(name: object) -> None:
+    with pytest.raises(Refused, match="no such example"):
+        example({"name": name})
+    answer = ask("POST", "/example", json={"name": name})
+    assert (answer.status_code, answer.json()) == (404, {"refused": "there is no such example"})
+
+
+def test_an_example_comes_as_it_is() -> None:
+    answer = ask("POST", "/example", json={"name": "c/mpi/barrier_halo.c"})
+    assert answer.json() == {"name": "c/mpi/barrier_halo.c", "text": HALO, "language": "c"}
+
+
+def test_every_example_of_the_menu_can_be_read() -> None:
+    names = [f"{folder}/{name}" for folder, known in menu() for name in known]
+    for name in names[::23]:
+        asked = example({"name": name})
+        status, found = answered("position", asked["text"], asked["language"])
+        assert status == 200 or "too many" in found["errors"][0]["message"], (name, found)
+
+
+# --- The queue -------------------------------------------------------------------------------------------------------
+
+
+def test_who_waits_learns_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "WORKING_SECONDS", 0.01)
+    release = anyio.Event()
+    order: list[str] = []
+
+    async def slow(*given: Any) -> tuple[int, str]:
+        order.append(given[3])
+        await release.wait()
+        return 422, json.dumps({"what": given[3]})
+
+    monkeypatch.setattr(answer_processes.bounded, "run", slow)
+    service = Service("serve", port=PORT, at_once=1, waiting=3)
+    found: dict[str, Any] = {}
+    seen: set[Turn] = set()
+
+    class Seen(Workers):
+        def before(self, turn: Turn) -> int | None:
+            seen.add(turn)
+            return super().before(turn)
+
+    async def asked() -> None:
+        shown = Shown("x.c", Linked(HALO, "c", None, ()), FrontEnd(), DEFAULT_READING, alone=True)
+        transport = httpx.ASGITransport(app=application(shown, service, Seen(service)))
+        async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
+
+            async def one(what: str) -> None:
+                found[what] = await client.post(f"/{what}", json={"text": what, "language": "pgas"})
+
+            async with anyio.create_task_group() as tasks:
+                for number, what in enumerate(("check", "repair", "violation", "position"), 1):
+                    tasks.start_soon(one, what)
+                    while len(seen) < number:
+                        await anyio.sleep(0.01)
+                await anyio.sleep(0.05)
+                full = await client.post("/check", json={"text": "", "language": "pgas"})
+                assert (full.status_code, full.headers["retry-after"]) == (503, "5")
+                assert full.json() == {"refused": "3 requests are waiting already; ask again in 5 seconds", "wait": 5}
+                release.set()
+
+    anyio.run(asked)
+    assert order == ["check", "position", "violation", "repair"]  # what costs little goes first
+    assert {answer.headers["content-type"] for answer in found.values()} == {"application/x-ndjson"}
+    lines = {what: [json.loads(line) for line in answer.text.split("\n")] for what, answer in found.items()}
+    assert {what: each[-1] for what, each in lines.items()} == {what: {"what": what} for what in order}
+    assert {what: each[0]["before"] for what, each in lines.items()} == {
+        **{"check": None, "repair": 0, "violation": 0, "position": 0}
+    }
+    assert {"before": 2} in lines["repair"]  # behind two that have come later
+
+
+@pytest.mark.parametrize("gone_first", [True, False])
+def test_who_does_not_wait_any_more_leaves_the_queue(gone_first: bool) -> None:
+    async def asked() -> None:
+        workers = Workers(Service("serve", at_once=1))
+        first, second, third = (workers.turn("position") for _ in range(3))
+        async with workers._process(first):
+            async with anyio.create_task_group() as tasks:
+                waits = anyio.CancelScope()
+
+                async def wait() -> None:
+                    with waits:
+                        async with workers._process(second):
+                            await anyio.sleep_forever()
+
+                tasks.start_soon(wait)
+                await anyio.sleep(0)
+                await anyio.sleep(0)
+                assert workers.before(second) == 0
+                if not gone_first:
+                    workers._hand_on()  # its turn has come at the same moment
+                    workers._free -= not workers._waiting and workers._free > 0
+                waits.cancel()
+            assert workers.before(second) is None
+            if not gone_first:
+                workers._free -= 1
+        assert workers._free == 1
+        async with workers._process(third):
+            assert workers._free == 0
+
+    anyio.run(asked)
