@@ -121,11 +121,14 @@ THROUGH: dict[str, str] = {
     "frontends/apis/gaspi/test_queues.py": """
         frontends.options
     """,
+    "diagnostics/test_catalogue.py": """
+        diagnostics.wrong
+    """,
     "frontends/apis/mpi/test_nonblocking.py": """
         frontends.apis.lent frontends.apis.mpi.pending_collectives frontends.apis.mpi.reductions
     """,
     "frontends/apis/mpi/test_rules.py": """
-        frontends.apis.mpi.epochs frontends.apis.mpi.life
+        frontends.apis.mpi.epochs frontends.apis.mpi.further_functions frontends.apis.mpi.life
     """,
     "frontends/apis/mpi/test_setup.py": """
         frontends.apis.mpi.handles

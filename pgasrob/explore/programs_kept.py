@@ -51,4 +51,4 @@ def instance_of(asked: AskedRun) -> tuple[Program | CProgram, Instance]:
 
 def _too_many(number: int, what: str, asked: AskedRun) -> SourceError:
     message, hint = f"{number} {what} are too many to look at", f"take at most {MOST_NODES}"
-    return SourceError([Diagnostic("PG031", message, asked.file, hint=hint)])
+    return SourceError([Diagnostic("PG039", message, asked.file, hint=hint)])

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c.world import Budget
 from pgasrob.program import core
 from pgasrob.program.commands import Assert, Assign, Assume, Barrier, Command, Exit
@@ -31,8 +32,8 @@ MOST_INSTRUCTIONS = 10_000_000
 """So many may be executed to choose it: some seconds. Who executes more is asked about the number that is given."""
 LOCAL = (Assign, Assume, Assert, Barrier, Exit)
 """Commands without accesses to memory, of which there are many."""
-ABOUT_A_CALL = "PG160"
-"""The code of errors in the arguments of calls: ranks that are not there are among them."""
+ABOUT_A_CALL = frozenset((Wrong.RANK, Wrong.ARGUMENT, Wrong.BOUNDS, Wrong.ELSEWHERE))
+"""The codes of errors in the arguments of calls: ranks that are not there are among them."""
 
 ALONE = {
     "shmem_init", "shmem_finalize", "shmem_my_pe", "shmem_n_pes", "shmem_fence", "shmem_quiet", "shmem_barrier_all",
@@ -150,7 +151,7 @@ class Fitting:
         """Why the program, which is none on so many nodes by an ``error`` in a call, is meant for others; None where no
         other number of nodes is better, or the error is another one."""
         first = error.diagnostics[0]
-        if first.code != ABOUT_A_CALL or self.further is None:
+        if first.code not in ABOUT_A_CALL or self.further is None:
             return None
         line = Span(first.line, first.column, first.line, first.column + first.length)
         return CountNote(nodes, "error", line, first.message, further=self.further)

@@ -173,7 +173,8 @@ class CProgram(Displayed):
 
         if nodes is not None and not 1 <= nodes <= MAX_NODES:
             message = f"{nodes} nodes, but a program runs on 1..{MAX_NODES}"
-            raise SourceError([Diagnostic("PG031", message, self.source.file, hint="choose another node count")])
+            code = "PG031" if nodes < 1 else "PG039"
+            raise SourceError([Diagnostic(code, message, self.source.file, hint="choose another node count")])
         return self.default_count if nodes is None else nodes
 
     def _lowered(self, count: int | None, marks: Marks) -> Program:

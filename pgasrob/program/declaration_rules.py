@@ -47,8 +47,9 @@ class DeclarationRules:
     def nodes_header(self, keyword: Token, count: tuple[int, Span]) -> None:
         nodes, span = count
         if not 1 <= nodes <= MAX_NODES:
+            code = "PG031" if nodes < 1 else "PG039"
             self._report(
-                "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", span, "choose another node count"
+                code, f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", span, "choose another node count"
             )
         elif self._header(keyword):
             self.found.nodes = nodes

@@ -151,14 +151,15 @@ class Declared:
     with unknown values, on which no decision of the program depends. ``blind_awaits``: the source may block where this
     program goes on, so that it is not reported as free of deadlocks. ``assumptions``: what must hold for the program to
     mean what the source does. ``variables``: the names of registers in the source, None for those that are no variable
-    there; a register that is left out has its own name. ``faults``: why the addresses -1, -2, ... fault. ``exposed``:
-    the cells of a window at a rank, by the name of the window and the rank, where calls are marked. ``most_nodes``: the
-    program means what the source does up to so many nodes. ``growing``: memory whose size depends on the number of
-    nodes, as long as that is open. ``ends``: where the source ends the runs of ranks, if it is C. ``count_note``: why
-    the program is not meant for its number of nodes, or that this was chosen. ``looked_at``: of what the command at a
-    place reads into a register, whether C looks at it or never does, commands and what they store aside.
-    ``moves_data``: a rank makes a call that may move data between ranks. ``shows_more``: the source may show what no
-    command does, by output or by what main returns. ``shown``: where it does, or computes what it shows.
+    there; a register that is left out has its own name. ``faults``: why the addresses -1, -2, ... fault, each with its
+    code. ``exposed``: the cells of a window at a rank, by the name of the window and the rank, where calls are marked.
+    ``most_nodes``: the program means what the source does up to so many nodes. ``growing``: memory whose size
+    depends on the number of nodes, as long as that is open. ``ends``: where the source ends the runs of ranks, if
+    it is C. ``count_note``: why the program is not meant for its number of nodes, or that this was chosen.
+    ``looked_at``: of what the command at a place reads into a register, whether C looks at it or never does,
+    commands and what they store aside. ``moves_data``: a rank makes a call that may move data between ranks.
+    ``shows_more``: the source may show what no command does, by output or by what main returns. ``shown``: where it
+    does, or computes what it shows.
     """
 
     name: str
@@ -174,7 +175,7 @@ class Declared:
     blind_awaits: bool = field(default=False, compare=False)
     assumptions: tuple[Assumption, ...] = field(default=(), compare=False)
     variables: Mapping[str, str | None] = field(default_factory=dict, compare=False)
-    faults: tuple[str, ...] = field(default=(), compare=False)
+    faults: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     exposed: Mapping[tuple[str, int], frozenset[int]] = field(default_factory=dict, compare=False)
     most_nodes: int = field(default=MOST_NODES, compare=False)
     growing: tuple[Growing, ...] = ()

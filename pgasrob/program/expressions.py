@@ -17,6 +17,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any, TypeGuard, TypeVar
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO, applied
 from pgasrob.program.value_classes import record
 
@@ -42,6 +43,10 @@ def alike(values: Sequence[T]) -> T:
 
 class Fault(Exception):
     """A command that cannot be evaluated (the design, section 3: "a fault"). The text says which values did it."""
+
+    def __init__(self, why: str, code: str = Wrong.FAULT) -> None:
+        super().__init__(why)
+        self.code = code
 
 
 @record

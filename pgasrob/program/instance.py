@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
-from typing import Any, TypeVar, assert_never
+from typing import Any, NamedTuple, TypeVar, assert_never
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.program import core
 from pgasrob.program.commands import Command, expressions_of, map_expressions
 from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways, build
@@ -50,6 +51,13 @@ Evaluated = Callable[[Registers], Operands]
 T = TypeVar("T")
 Arrival = tuple[int, Transition]
 """A process and the command by which it passes a barrier."""
+
+
+class _NoValue(NamedTuple):
+    """What makes a command one that cannot be evaluated."""
+
+    why: str
+    code: str
 
 
 class Instance:
@@ -88,7 +96,7 @@ class Instance:
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
         self.analyses: dict[str, Any] = {}
         self._evaluators: dict[tuple[int, int, int], Evaluated] = {}
-        self._evaluated: dict[tuple[int, int, int, Registers], Operands | str] = {}
+        self._evaluated: dict[tuple[int, int, int, Registers], Operands | _NoValue] = {}
 
     @property
     def processes(self) -> int:
@@ -196,10 +204,12 @@ class Instance:
             try:
                 result = evaluate(registers)
             except Fault as fault:
-                result = str(fault)  # the exception would keep the frames that it has come through
+                result = _NoValue(
+                    str(fault), fault.code
+                )  # the exception would keep the frames that it has come through
             self._evaluated[key] = result
-        if isinstance(result, str):
-            raise Fault(result)
+        if isinstance(result, _NoValue):
+            raise Fault(result.why, result.code)
         return result
 
     def evaluated(self, rank: int, control: int, registers: Registers) -> Iterator[tuple[Transition, Operands]]:
@@ -315,7 +325,7 @@ class Instance:
         def checked(registers: Sequence[int]) -> int:
             rank = run(registers)
             if not 0 <= rank < nodes:
-                raise Fault(f"rank {rank} is outside 0..{nodes - 1}")
+                raise Fault(f"rank {rank} is outside 0..{nodes - 1}", Wrong.RANK)
             return rank
 
         return checked
@@ -337,8 +347,8 @@ class Instance:
             if not 0 <= index < size:
                 memory = f"the memory has cells 0..{size - 1}" if size else "the program declares no memory"
                 if index < 0 and -index <= len(faults):
-                    raise Fault(faults[-1 - index])
-                raise Fault(f"address {index} is outside the memory: {memory}")
+                    raise Fault(*faults[-1 - index])
+                raise Fault(f"address {index} is outside the memory: {memory}", Wrong.BOUNDS)
             return node(registers) * size + index
 
         return checked
@@ -400,9 +410,8 @@ def barriers_of(arrivals: Sequence[Sequence[tuple[str, T]]]) -> Iterator[tuple[T
 def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READING) -> Instance:
     """``program`` on ``nodes`` nodes, as ``reading`` says; see :meth:`Program.instantiate`."""
     if not 1 <= nodes <= MAX_NODES:
-        raise _error(
-            program, "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", "choose another node count"
-        )
+        code = "PG031" if nodes < 1 else "PG039"
+        raise _error(program, code, f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", "choose another node count")
     program, first = _sized(program, nodes)
     cells = nodes * program.cells
     if cells > MAX_CELLS_IN_ALL:
@@ -460,7 +469,7 @@ def _running(program: Declared, nodes: int) -> list[tuple[int, Process]]:
         before = have
     if len(found) > MAX_NODES:
         raise _error(
-            program, "PG031", f"{len(found)} threads of all ranks, and {MAX_NODES} are the most", "run on fewer nodes"
+            program, "PG039", f"{len(found)} threads of all ranks, and {MAX_NODES} are the most", "run on fewer nodes"
         )
     return found
 

@@ -81,5 +81,5 @@ def found_fault(instance: Instance, words: list[Word], rank: int, occurrence: in
     try:
         instance.operands(rank, transition, registers)
     except Fault as fault:
-        return FoundFault(rank, transition, str(fault), registers, run)
+        return FoundFault(rank, transition, str(fault), fault.code, registers, run)
     raise AssertionError("a command that had no value has one")

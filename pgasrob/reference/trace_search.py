@@ -91,7 +91,7 @@ class TraceSearch(TraceByTrace[Exploration], InOnePart):
         exploration = self.exploration
         if exploration.faults and self.fault is None:
             rank, transition, fault, registers = exploration.faults[0]
-            self.fault = FoundFault(rank, transition, str(fault), registers, self._computation())
+            self.fault = FoundFault(rank, transition, str(fault), fault.code, registers, self._computation())
         last = exploration.last
         operands = last and last.operands
         if not isinstance(operands, core.Test) or operands.blocks or operands.condition:

@@ -11,7 +11,7 @@ from pgasrob.render import brief, races_text, synchronised_text, words
 from pgasrob.render.findings import first_place
 from pgasrob.render.lines import Glyphs, Line, Segment
 from pgasrob.render.races_json import counted, number_of_pairs
-from pgasrob.render.run_json import FAULT_CODE, Witness
+from pgasrob.render.run_json import Witness
 from pgasrob.render.synchronised_json import is_harmless
 from pgasrob.render.synchronised_text import on_all_counts
 from pgasrob.render.verdict_json import RaceResult, Result
@@ -97,7 +97,8 @@ class Form(ABC, Generic[R]):
 
     def codes(self, results: Sequence[R]) -> list[str]:
         """The error codes in ``results``, each once."""
-        of_faults = {FAULT_CODE for result in results if self.fault(result)}
+        runs = [run for result in results if (run := result.get("witness")) is not None]
+        of_faults = {run["fault"]["code"] for run in runs if run["fault"]}
         return sorted({error["code"] for result in results for error in result["errors"]} | of_faults)
 
     def row(self, result: R) -> dict[str, object]:

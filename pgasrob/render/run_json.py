@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-FAULT_CODE = "PG040"
-
-
 class Address(TypedDict):
     """A cell: the rank on whose node it lies, its address there and its name (``x`` or ``a[2]``).
 
@@ -145,13 +142,15 @@ class LateOperation(TypedDict):
 
 
 class Fault(TypedDict):
-    """The command that cannot be evaluated, why, and the registers of its rank by name; ``code`` is PG040."""
+    """The command that cannot be evaluated, why, and the registers of its rank by name; ``length``: so many columns
+    it is wide, 0 where it is longer than its line."""
 
     code: str
     rank: int
     command: str
     line: int
     column: int
+    length: NotRequired[int]
     reason: str
     registers: dict[str, int]
 
@@ -418,11 +417,12 @@ def _edge(source: int, target: int, relation: str) -> Edge:
 
 def _fault(fault: library.Fault, run: Run, texts: WrittenCommands) -> Fault:
     return {
-        "code": FAULT_CODE,
+        "code": fault.code,
         "rank": numbered(run.instance, fault.rank),
         "command": _faulting_command(fault, run, texts),
         "line": fault.line,
         "column": fault.column,
+        "length": fault.length,
         "reason": fault.reason,
         "registers": fault.registers,
     }

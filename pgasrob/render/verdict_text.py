@@ -396,13 +396,17 @@ def _fault(file: str, fault: Fault, witness: Witness, width: int) -> list[Line]:
     """The lines about a command that cannot be evaluated: its source line and the registers of its rank."""
     other, line = place_of(fault["line"])
     source = (witness.get("sources", {}).get(other, "") if other else witness["source"]).splitlines()
-    excerpt = source[line - 1].strip() if 0 < line <= len(source) else ""
+    written = source[line - 1].rstrip() if 0 < line <= len(source) else ""
+    excerpt = written.lstrip()
+    lead = excerpt[: max(0, fault["column"] - 1 - (len(written) - len(excerpt)))]
+    carets = "^" * max(1, min(fault.get("length") or len(excerpt), len(excerpt) - len(lead)))
     command = "" if fault["command"] in excerpt else f"The command is {together(fault['command'])}. "
     held = {name: value for name, value in fault["registers"].items() if name not in witness["temporaries"]}
     values = ", ".join(together(f"{name} = {value}") for name, value in held.items())
     return [
         *paragraph(words.fault(file, fault), width, "bad", "", "    "),
         [(f"{line:>6} | ", "faint"), (excerpt, "")],
+        [(f"{'':>6} | ", "faint"), ("".join("\t" if char == "\t" else " " for char in lead) + carets, "bad")],
         *paragraph(f"{command}Registers of rank {fault['rank']}: {values or 'none'}.", width, "", "  "),
         [],
     ]

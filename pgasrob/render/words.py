@@ -398,8 +398,9 @@ def cycle_steps(witness: Witness) -> set[int]:
 
 
 def fault(file: str, fault: Fault) -> str:
-    """A fault in the form of a diagnostic: ``ring.pgas:14: error[PG040]: rank 1: division by zero: 1 / 0``."""
-    return f"{located(file, fault['line'])}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
+    """A fault in the form of a diagnostic: ``ring.pgas:14:3: error[PG040]: rank 1: division by zero: 1 / 0``."""
+    place = located(file, fault["line"], fault["column"])
+    return f"{place}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
 
 
 def not_as_expected(result: Result) -> str:

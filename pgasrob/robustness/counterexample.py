@@ -83,7 +83,7 @@ class Counterexample:
 
 def fault_witness(instance: Instance, found: FoundFault) -> Witness:
     """The run to a fault that a search has found, replayed."""
-    fault = Fault.at(instance, found.rank, found.transition, found.reason, found.registers)
+    fault = Fault.at(instance, found.rank, found.transition, (found.reason, found.code), found.registers)
     return Witness("fault", replay(instance, found.run), fault=fault)
 
 

@@ -72,7 +72,7 @@ class Decoder:
         try:
             self._instance.operands(rank, transition, registers)
         except Fault as fault:
-            return FoundFault(rank, transition, str(fault), registers, self.computation(moves))
+            return FoundFault(rank, transition, str(fault), fault.code, registers, self.computation(moves))
         raise AssertionError("the kernel reports a fault where there is none")
 
     def _moves(self, moves: Sequence[KernelMove]) -> Iterator[Move]:

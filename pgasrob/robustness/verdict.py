@@ -66,21 +66,28 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The command that cannot be evaluated: its rank, text and line, the reason, the registers of the rank by name."""
+    """The command that cannot be evaluated: its rank, text and place, the reason and its code, the registers of the
+    rank by name. ``length``: how wide it is, 0 where it is longer than its line."""
 
     rank: int
     command: str
     line: int
     column: int
+    length: int
     reason: str
+    code: str
     registers: dict[str, int]
 
     @classmethod
-    def at(cls, instance: Instance, rank: int, transition: Transition, reason: str, registers: Registers) -> Fault:
-        """The fault of ``rank`` at the command of ``transition``, where it has these ``registers``."""
+    def at(
+        cls, instance: Instance, rank: int, transition: Transition, why: tuple[str, str], registers: Registers
+    ) -> Fault:
+        """The fault of ``rank`` at the command of ``transition``, where it has these ``registers``; ``why``: the reason
+        and its code."""
         span = transition.span
         named = dict(zip(instance.program.registers, registers, strict=True))
-        return cls(rank, show(transition.command), span.line, span.column, reason, named)
+        length = span.end_column - span.column if span.end_line == span.line else 0
+        return cls(rank, show(transition.command), span.line, span.column, length, *why, named)
 
 
 @dataclass(frozen=True, slots=True)

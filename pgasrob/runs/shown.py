@@ -29,7 +29,7 @@ def _fault_at_the_end(run: Run) -> Fault | None:
         return None
     return next(
         (
-            Fault.at(run.instance, rank, transition, str(fault), run.registers[rank])
+            Fault.at(run.instance, rank, transition, (str(fault), fault.code), run.registers[rank])
             for rank, transition, fault in space.faults(state)
         ),
         None,

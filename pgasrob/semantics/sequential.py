@@ -153,6 +153,7 @@ class FoundFault:
     rank: int
     transition: Transition
     reason: str
+    code: str
     registers: Registers
     run: Computation
 
@@ -198,7 +199,7 @@ class SequentialFacts:
 
     def _look_at(self, state: SequentialState) -> None:
         for rank, transition, fault in self._space.faults(state):
-            self.fault = FoundFault(rank, transition, str(fault), state.registers[rank], self._run(state))
+            self.fault = FoundFault(rank, transition, str(fault), fault.code, state.registers[rank], self._run(state))
             return
         for claim, word in self._space.failed_assertions(state) if self._checks_assertions else ():
             if claim not in self.failed:

@@ -61,7 +61,7 @@ def _text(program: Program) -> str:
     text = to_source(program)
     begin = re.search(r"^(process|ranks)", text, re.MULTILINE)
     head, body = text[: begin.start() if begin else 0], text[begin.start() if begin else 0 :]
-    faults = {str(-1 - place): why for place, why in enumerate(program.faults)}
+    faults = {str(-1 - place): why for place, (why, _) in enumerate(program.faults)}
     body = re.sub(r"(?<=[\[ ])-\d+(?=[\],])", lambda found: faults.get(found[0], found[0]), body)
     said = (
         {str(each) for each in program.assumptions},

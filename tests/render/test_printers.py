@@ -55,7 +55,7 @@ def test_faults_are_explained_too(capsys: pytest.CaptureFixture[str]) -> None:
     fault = to_json(check(parse(FAULT, "f.pgas"), 1))
     assert printed(capsys, [fault]).endswith("`pgasrob explain-error PG040` explains the error.\n")
     several = printed(capsys, [fault, BAD])
-    assert "f.pgas:1: error[PG040]: rank 0: division by zero: 1 / 0\n" in several
+    assert "f.pgas:1:23: error[PG040]: rank 0: division by zero: 1 / 0\n" in several
     assert several.count("`pgasrob explain-error CODE` explains PG011 and PG040.") == 1
 
 

@@ -164,8 +164,10 @@ def test_a_fault_is_shown_with_its_run() -> None:
     result = result_of(FAULT)
     assert (result["verdict"], result["races"], counted(result)) == ("error", [], "error")
     told = report_of(FAULT)
-    assert "x.pgas:2: error[PG040]: rank 0: division by zero" in told and "The SC run that leads to the fault" in told
-    assert list(brief(result)) == ["x.pgas:2: error[PG040]: rank 0: division by zero: 1 / 0"]
+    assert (
+        "x.pgas:2:11: error[PG040]: rank 0: division by zero" in told and "The SC run that leads to the fault" in told
+    )
+    assert list(brief(result)) == ["x.pgas:2:11: error[PG040]: rank 0: division by zero: 1 / 0"]
 
 
 def test_a_line_for_each_race() -> None:

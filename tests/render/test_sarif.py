@@ -141,7 +141,7 @@ def test_a_fault_an_assertion_and_a_deadlock() -> None:
     assert [each["physicalLocation"]["region"]["startLine"] for each in deadlock["relatedLocations"]] == [6, 9]
     assert "Rank 1 stands before await(mem[flag] == 2)" in deadlock["message"]["text"]
     descriptions = [rule["fullDescription"]["text"] for rule in parsed(result_of(FAULT))["tool"]["driver"]["rules"]]
-    assert "a rank outside 0..N-1" in descriptions[len(RULES)]
+    assert "a negative queue" in descriptions[len(RULES)]
 
 
 def test_a_deadlock_is_reported_where_a_rank_waits_and_not_where_one_is_stopped() -> None:

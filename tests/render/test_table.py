@@ -110,7 +110,7 @@ def test_faults_have_the_form_of_diagnostics_and_codes_are_named_once() -> None:
         result("c.pgas", "error", None, errors=[SYNTAX]),
     ]
     notes = text(results)[5:]
-    assert notes[0] == "a.pgas:14: error[PG040]: rank 1: division by zero: 1 / 0"
+    assert notes[0] == "a.pgas:14:3: error[PG040]: rank 1: division by zero: 1 / 0"
     assert [note for note in notes if "explain-error" in note] == [
         "`pgasrob explain-error CODE` explains PG011, PG040 and PG050."
     ]

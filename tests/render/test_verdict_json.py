@@ -108,6 +108,7 @@ def test_a_fault_has_its_run_and_its_values() -> None:
         "command": "r <- 8 / (r - 2)",
         "line": 3,
         "column": 3,
+        "length": 16,
         "reason": "division by zero: 8 / 0",
         "registers": {"r": 2},
     }

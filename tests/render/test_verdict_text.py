@@ -217,7 +217,8 @@ def test_a_deadlock_at_the_start() -> None:
 def test_a_fault_names_file_line_rank_values_and_run() -> None:
     text = told("memory x = 2; register r;\nprocess 0 { }\nprocess 1 {\n  r <- mem[x];\n  r <- 8 / (r - 2);\n}")
     assert "one_to_one.pgas: error on 2 nodes" in text
-    assert "one_to_one.pgas:5: error[PG040]: rank 1: division by zero: 8 / 0\n     5 | r <- 8 / (r - 2);\n" in text
+    assert "one_to_one.pgas:5:3: error[PG040]: rank 1: division by zero: 8 / 0\n     5 | r <- 8 / (r - 2);\n" in text
+    assert "       | ^^^^^^^^^^^^^^^^\n" in text
     assert "Registers of rank 1: r = 2." in text
     assert re.search(r"1 │ 4  r <- mem\[x\]  reads x@1 = 2; r: 0 -> 2", text)
     assert text.count("division by zero") == 1
@@ -225,7 +226,7 @@ def test_a_fault_names_file_line_rank_values_and_run() -> None:
 
 def test_a_fault_of_a_command_that_the_source_does_not_spell_out_shows_it_as_others() -> None:
     text = flat(told("memory a[2]; register r;\nprocess {\n  r <- 2 / (1 - me\n    - r);\n}"))
-    assert "3 | r <- 2 / (1 - me The command is r <- 2 / (0 - r). Registers of rank 1: r = 0." in text
+    assert "3 | r <- 2 / (1 - me | ^^^^^^^^^^^^^^^^ The command is r <- 2 / (0 - r). Registers" in text
 
 
 def test_a_text_that_is_no_program_shows_where_it_goes_wrong() -> None:

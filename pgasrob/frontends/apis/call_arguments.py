@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import Address, Known
+from pgasrob.frontends.c.values import Address, Handle, Known, Undefined
 from pgasrob.program.expressions import MOST_NODES, Expr, Unary
 
 MOST = 4096
@@ -16,10 +17,21 @@ MEMBER = re.compile(r"[A-Za-z_]\w*((->|\.)\w+)*")
 CAST = re.compile(r"\([\w\s]+[*\s\w]*\)(?=\s*[&(\w])")
 
 
+def no_handle(value: object) -> Wrong:
+    """The code for ``value`` where a handle is needed, and it is none: by whether its value is known."""
+    if isinstance(value, Undefined):
+        return Wrong.UNSET
+    return Wrong.ARGUMENT if isinstance(value, Known | Handle | Address) else Wrong.UNKNOWN_LIMIT
+
+
 def limited(call: Call, count: int, what: str) -> int:
     """``count``, which may not be larger than `MOST`."""
     if count > MOST:
-        call.fail(f"{count:,} {what}", f"at most {MOST:,} are supported, and few are enough to show a mistake")
+        call.fail(
+            Wrong.SIZE_LIMIT,
+            f"{count:,} {what}",
+            f"at most {MOST:,} are supported, and few are enough to show a mistake",
+        )
     return count
 
 
@@ -28,7 +40,7 @@ def target(call: Call, index: int, *, of_others: bool = False) -> Address:
     memory."""
     address = call.pointer(index, of_others=of_others)
     if address is None:
-        call.fail(f"{call.texts[index]} is a null pointer", "pass the address of an object")
+        call.fail(Wrong.POINTER, f"{call.texts[index]} is a null pointer", "pass the address of an object")
     return address
 
 
@@ -37,7 +49,11 @@ def local(call: Call, index: int, address: Address) -> Address:
     if isinstance(address.owner, Expr):
         call.number_needed(f"in whose memory {call.texts[index]} points")
     if address.owner is not None and address.owner != call.rank:
-        call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
+        call.fail(
+            Wrong.ELSEWHERE,
+            f"{call.texts[index]} is an address of rank {address.owner}",
+            "pass the address of a buffer here",
+        )
     return address
 
 
@@ -46,6 +62,7 @@ def reached(call: Call, index: int) -> Address:
     address = target(call, index, of_others=True)
     if address.owner is not None and address.owner != call.rank and address.owner not in call.neighbours():
         call.fail(
+            Wrong.ELSEWHERE,
             f"{call.texts[index]} is an address of rank {address.owner}",
             "use a put or get, or, where the ranks share memory, say so: `--shared-memory all`",
         )
@@ -86,7 +103,11 @@ def integers(call: Call, index: int, count: int, type: CType) -> list[int]:
     for place in range(count):
         value = call.load(call.moved(address, place * size), type)
         if not isinstance(value, Known):
-            call.fail(f"{call.texts[index]}[{place}] is not known here", "give the array constants on each rank")
+            call.fail(
+                Wrong.UNKNOWN_LIMIT,
+                f"{call.texts[index]}[{place}] is not known here",
+                "give the array constants on each rank",
+            )
         values.append(value.value)
     return values
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.call_steps import Steps, prints
 from pgasrob.frontends.apis.flags import Group, reduce
@@ -92,7 +93,9 @@ def allreduce(call: Call, steps: Steps) -> None:
     source, result, operation, data = target(call, 0), target(call, 1), call.known(3), call.known(4)
     count = limited(call, call.known(2), "elements")
     if not 0 <= operation < len(OPERATIONS) or not 0 <= data < len(DATA):
-        call.fail("this reduction is not known", "use GPI_MIN, GPI_MAX or GPI_SUM and the types of GPI_TYPE")
+        call.fail(
+            Wrong.ARGUMENT, "this reduction is not known", "use GPI_MIN, GPI_MAX or GPI_SUM and the types of GPI_TYPE"
+        )
     type, everyone = DATA[data], Group(("gpi", "all"), call.everyone)
     for index, value in enumerate(reduce(steps, everyone, OPERATIONS[operation], source, type, count)):
         steps.store(element(call, result, index, type), value, type)
@@ -108,7 +111,9 @@ def open_queues(call: Call) -> tuple[tuple[int, str], ...]:
 def _number(call: Call, index: int) -> int:
     number = call.known(index)
     if not 0 <= number < QUEUES:
-        call.fail(f"there is no queue {number}", f"GPI has the queues GPIQueue0 to GPIQueue{QUEUES - 1}")
+        call.fail(
+            Wrong.ARGUMENT, f"there is no queue {number}", f"GPI has the queues GPIQueue0 to GPIQueue{QUEUES - 1}"
+        )
     return number
 
 
@@ -119,6 +124,7 @@ def _transfer(steps: Steps, kind: type[Read] | type[Write]) -> None:
     pairs = call.paired_cells(memory(call, call.known(0)), memory(call, call.known(1)), size, None)
     if len(pairs) > 1:
         call.fail(
+            Wrong.CALL_LIMIT,
             f"a transfer of {len(pairs)} elements in a queue that keeps the order",
             "transfer one element per call, or write the program for GASPI (GPI-2), whose queues are unordered",
         )
@@ -184,7 +190,11 @@ def _counter(call: Call, index: int | None) -> Expr:
         return _cell(call, "counter", "tile")
     number = call.known(index)
     if not 0 <= number < COUNTERS:
-        call.fail(f"there is no counter {number}", f"GPI has the counters GPICounter0 to GPICounter{COUNTERS - 1}")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"there is no counter {number}",
+            f"GPI has the counters GPICounter0 to GPICounter{COUNTERS - 1}",
+        )
     return _cell(call, "counter", number)
 
 

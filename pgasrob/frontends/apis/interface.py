@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Container, Hashable, Mapping, 
 from dataclasses import field
 from typing import NoReturn, Protocol
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.together import Bringing
 from pgasrob.frontends.c.types import CType
@@ -355,9 +356,12 @@ class Call(Protocol):
     def rests_on(self, kind: Kind, *about: str) -> None:
         """Record that the outcome is right only if an assumption holds; ``about`` completes its sentence."""
 
-    def fail(self, message: str, hint: str) -> NoReturn:
-        """Report an error in the program, or something unsupported, at this call: ``message`` says what, ``hint`` what
-        would make it checkable."""
+    def nowhere(self, why: str) -> Const:
+        """An address that no cell has: a command that accesses it is in error, and reports say ``why``."""
+
+    def fail(self, code: Wrong, message: str, hint: str) -> NoReturn:
+        """Report an error in the program, or a limit, by its ``code``, at this call: ``message`` says what, ``hint``
+        what to do."""
 
 
 Handler = Callable[[Call], Way | Sequence[Way]]
@@ -384,6 +388,8 @@ class Api:
     support: then the call is an error with the text of ``unsupported``."""
     unsupported: Mapping[str, str] = field(default_factory=dict)
     """Functions (or beginnings of names, with a ``*``) that are known and not supported, with what to do instead."""
+    further: frozenset[str] = frozenset()
+    """All names that the beginnings in ``unsupported`` stand for, where these are known."""
     output: frozenset[str] = frozenset()
     """Functions that only read their arguments, and memory that these point to (`printf`): numbers that are computed
     only for them decide nothing."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, cell_of, heard_from
 from pgasrob.frontends.apis.interface import Call
@@ -107,7 +108,7 @@ def begin(steps: Steps, group: Group, collective: str) -> int:
     window = 1 + (phase - open[0]) % (2 * sets)
     most = MOST_IN_LOOPS if call.in_open_loop else MOST_OPEN
     if window > most:
-        call.fail(f"{call.name} with {most} others under way", "wait for the first of them before")
+        call.fail(Wrong.CALL_LIMIT, f"{call.name} with {most} others under way", "wait for the first of them before")
     key = group.name(f"window.{collective}")
     known = call.own_fact(key)
     call.publish(key, max(window, known if isinstance(known, int) else 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.lent import used_by_call
@@ -22,10 +23,13 @@ MOST = 1 << 16
 def bounded(call: Call, index: int) -> int:
     """Argument ``index``, a count that must be known here, of at most `MOST`."""
     count = call.known(index)
-    if not 0 <= count <= MOST:
+    if count < 0:
+        call.fail(Wrong.ARGUMENT, f"argument {index + 1} of {call.name} is {count}", "counts begin at 0")
+    if count > MOST:
         call.fail(
+            Wrong.SIZE_LIMIT,
             f"argument {index + 1} of {call.name} is {count}",
-            f"counts from 0 to {MOST} are supported, and few elements are enough to show a mistake",
+            f"counts up to {MOST} are supported, and few elements are enough to show a mistake",
         )
     return count
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import CallFirst, NotAllowed
 from pgasrob.frontends.apis.communicating import moves_data
 from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome, Way
@@ -42,7 +43,7 @@ class CannotBeCalled(Problem):
     """A call of a function that the compiler could not read."""
 
     def __init__(self) -> None:
-        super().__init__("PG144", "a function that cannot be read is called")
+        super().__init__("PG125", "a function that cannot be read is called")
 
     def at(self, unit: Unit) -> SourceError:
         return errors_of(unit)
@@ -296,7 +297,7 @@ class Calling:
         for address, value, type in stores:
             followed = self.pointers.followed(address, "set")
             if followed is None:
-                self.issuer.fault(no_pointer(address, "a pointer argument"))
+                self.issuer.fault(*no_pointer(address, "a pointer argument"))
             else:
                 self.facts.stored(followed, value)
                 self.memory.store(followed, value, type)
@@ -347,7 +348,9 @@ class Calling:
         if name in self.unit.broken:
             raise CannotBeCalled()
         if name not in self.unit.functions:
-            raise Problem("PG144", "a function is called back that is not known here", "pass the name of a function")
+            raise Problem(
+                Wrong.UNKNOWN_LIMIT, "a function is called back that is not known here", "pass the name of a function"
+            )
         return self.unit.functions[name]
 
     def _enter(self, function: CompiledFunction, call: code.Call) -> None:
@@ -400,7 +403,7 @@ class Calling:
 
         hint = did_you_mean(name, self.unit.functions)
         pure = f"define it in this file, or, if it accesses no memory of the program, give `--assume-pure {name}`"
-        return Problem("PG144", f"nothing is known of the function `{name}`", f"{hint} {pure}".strip())
+        return Problem("PG125", f"nothing is known of the function `{name}`", f"{hint} {pure}".strip())
 
 
 def _as_type(value: Value, type: CType) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
 from typing import NoReturn, cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression, value_of
@@ -147,12 +148,12 @@ class MachineCall:
             raise self._not_set(index)
         # Behind a branch on a register perhaps no run comes here; one that does is in error.
         if self.machine.writer.open:
-            self.machine.issuer.fault(f"{self._which(index)} has not been set")
+            self.machine.issuer.fault(f"{self._which(index)} has not been set", Wrong.UNSET)
         return Const(0)
 
     def _not_set(self, index: int) -> Problem:
         hint = "give the variable a value before the call: until then it may hold anything"
-        return Problem("PG140", f"{self._which(index)} has not been set", hint, self.span)
+        return Problem(Wrong.UNSET, f"{self._which(index)} has not been set", hint, self.span)
 
     def pointer(self, index: int, *, of_others: bool = False) -> Address | None:
         value = self._argument(index)
@@ -163,7 +164,7 @@ class MachineCall:
                 )
             if not of_others and self.machine.position.whose(value) is not None:
                 raise Problem(
-                    "PG143",
+                    Wrong.ELSEWHERE,
                     f"{self._which(index)} points into the memory of rank {value.owner}",
                     "copy it to memory of the rank's own first, or pass the rank's own address of a symmetric object",
                     self.span,
@@ -173,8 +174,10 @@ class MachineCall:
             return None
         if leaves_of(value):
             raise Beyond(f"{self._which(index)} is an unknown value")
-        what = "has not been set" if isinstance(value, Undefined) else "is no address that is known"
-        raise Problem("PG143", f"{self._which(index)} {what}", "pass the address of a variable or of memory", self.span)
+        if isinstance(value, Undefined):
+            raise self._not_set(index)
+        what, hint = "is no address that is known", "pass the address of a variable or of memory"
+        raise Problem("PG143", f"{self._which(index)} {what}", hint, self.span)
 
     def value_expression(self, value: Value) -> Expr:
         if isinstance(value, Known | Unknown):
@@ -186,7 +189,7 @@ class MachineCall:
     def _argument(self, index: int) -> Value:
         if index >= len(self.arguments):
             raise Problem(
-                "PG160",
+                "PG126",
                 f"`{self.name}` is called with {len(self.arguments)} arguments",
                 "see its declaration",
                 self.span,
@@ -522,5 +525,8 @@ class MachineCall:
 
     # Errors
 
-    def fail(self, message: str, hint: str) -> NoReturn:
-        raise Problem("PG160", message, hint, self.span)
+    def nowhere(self, why: str) -> Const:
+        return self.machine.world.nowhere(why)
+
+    def fail(self, code: Wrong, message: str, hint: str) -> NoReturn:
+        raise Problem(code, message, hint, self.span)

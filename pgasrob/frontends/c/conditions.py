@@ -54,7 +54,7 @@ class Arithmetic:
     def _conditional(self, live: bool) -> int:
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise error("PG102", f"conditions nest more than {MAX_NESTING} levels deep", self.directive)
+            raise error("PG108", f"conditions nest more than {MAX_NESTING} levels deep", self.directive)
         condition = self._binary(0, live)
         if self._peek() == "?":
             self.position += 1

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c import merge_points
 from pgasrob.frontends.c.arrivals import into_registers
 from pgasrob.frontends.c.assemble import assemble
@@ -76,7 +77,7 @@ def lower(
         try:
             program, facts = _with_loops(world, facts)
         except Problem as problem:
-            first, again = first or problem, problem.code == "PG140"
+            first, again = first or problem, problem.code in (Wrong.UNKNOWN_LIMIT, Wrong.UNSET)
         else:
             again = facts.lacks_number
             if not again or first is None or isinstance(first, Problem):

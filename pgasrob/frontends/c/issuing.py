@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c.facts import ObjectFacts
 from pgasrob.frontends.c.flows import Flows
 from pgasrob.frontends.c.moved_memory import MovedMemory
@@ -56,9 +57,9 @@ class Issuer:
         """Issue ``command``, by default at the current instruction."""
         self.emit(Do(command, span or self.position.span))
 
-    def fault(self, why: str) -> None:
+    def fault(self, why: str, code: str = Wrong.BOUNDS) -> None:
         """End the rank with a command in error: what the program does here has no meaning, for the reason ``why``."""
-        self.issue(commands.Load(self.registers.register("undefined"), self.world.nowhere(why)))
+        self.issue(commands.Load(self.registers.register("undefined"), self.world.nowhere(why, code)))
         self.writer.close()
 
     def emit(self, *statements: Statement) -> None:

@@ -7,6 +7,7 @@ program, no environment and no input: programs use their defaults.
 
 from __future__ import annotations
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
@@ -124,7 +125,9 @@ def environment(call: Call) -> Outcome:
     functions = machine_of(call).machine.world.program.unit.functions.values()
     called = {each.function for function in functions for each in function.code if isinstance(each, code.Call)}
     for changing in (name for name in CHANGES_ENVIRONMENT if name in called):
-        call.fail(f"`{call.name}` in a program that calls `{changing}`", "keep what it sets in a variable")
+        call.fail(
+            Wrong.CALL_LIMIT, f"`{call.name}` in a program that calls `{changing}`", "keep what it sets in a variable"
+        )
     call.rests_on(Kind.ENVIRONMENT)
     return Outcome(result=NULL)
 
@@ -229,7 +232,9 @@ def allocate_aligned(call: Call) -> Outcome:
 def allocate_to(call: Call) -> Outcome:
     to = call.pointer(0)
     if to is None:
-        call.fail("a null pointer where `posix_memalign` puts its result", "pass the address of a pointer")
+        call.fail(
+            Wrong.POINTER, "a null pointer where `posix_memalign` puts its result", "pass the address of a pointer"
+        )
     address = allocated(call, call.extent(2), to)
     return Outcome(result=VALUE, stores=((to, address, Pointer(CHAR)),))
 
@@ -314,10 +319,14 @@ def fill_memory(call: Call) -> Outcome:
     size = call.known(len(call.arguments) - 1)
     to, byte = reached(call, 0), call.known(1) & 255 if len(call.arguments) == 3 else 0
     if size and to is None:
-        machine.issuer.fault(no_pointer(call.arguments[0], "argument 1"))
+        machine.issuer.fault(*no_pointer(call.arguments[0], "argument 1"))
     elif to is not None and (owner := owner_of(call, to)):
         if byte:
-            call.fail(f"`{call.name}` sets the memory of another rank to {byte}", "set its elements one by one")
+            call.fail(
+                Wrong.CALL_LIMIT,
+                f"`{call.name}` sets the memory of another rank to {byte}",
+                "set its elements one by one",
+            )
         steps = Steps(call)
         steps.do(*(commands.Store(cell, Const(0), owner) for cell, _ in pairs(call, to, to, size)))
         return steps.outcome(call.arguments[0])
@@ -346,7 +355,7 @@ def copy_memory(call: Call) -> Outcome:
         machine.memory.copy(to, of, size)
     elif size:
         lacking = order[to is not None]
-        machine.issuer.fault(no_pointer(call.arguments[lacking], f"argument {lacking + 1}"))
+        machine.issuer.fault(*no_pointer(call.arguments[lacking], f"argument {lacking + 1}"))
     return Outcome(result=call.arguments[0])
 
 

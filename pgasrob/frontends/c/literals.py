@@ -37,7 +37,7 @@ def number(token: Token) -> tuple[int | float, CType]:
             if value <= type.type.range[1]:
                 return value, type
         raise error("PG106", f"`{text}` does not fit an integer of 64 bits", token)
-    if match := _DECIMAL.fullmatch(text):
+    if (match := _DECIMAL.fullmatch(text)) and not match[1].isdigit():
         return float(match[1]), _FLOATING[match[2].lower()]
     if match := _HEXADECIMAL.fullmatch(text):
         try:
@@ -68,7 +68,7 @@ def _bytes(token: Token, text: str) -> bytes:
 def character(token: Token) -> int:
     """The value of a character constant, an int."""
     if token.text[0] != "'":
-        raise error("PG106", f"the character `{token.text}` is a wide one; only plain ones are supported", token)
+        raise error("PG120", f"the character `{token.text}` is a wide one; only plain ones are supported", token)
     found = _bytes(token, token.text[1:-1])
     if len(found) != 1:
         raise error("PG106", f"`{token.text}` is not one character", token)
@@ -79,5 +79,5 @@ def string(token: Token) -> str:
     """The bytes of a string literal, one character each."""
     prefix, _, rest = token.text.partition('"')
     if prefix not in ("", "u8"):
-        raise error("PG106", "this string has wide characters; only plain ones are supported", token)
+        raise error("PG120", "this string has wide characters; only plain ones are supported", token)
     return _bytes(token, rest[:-1]).decode("latin-1")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Way
 from pgasrob.frontends.c import arithmetic, by_rank, code
 from pgasrob.frontends.c.branching import Branch
@@ -257,18 +258,18 @@ class Machine:
             value = self.memory.load(address, load.type)
             self.parts.registers.note_what_is_read(value)
             return value
-        self.issuer.fault(self._no_pointer(load.pointer))
+        self.issuer.fault(*self._no_pointer(load.pointer))
         return None
 
-    def _no_pointer(self, slot: int) -> str:
-        """Why the pointer in ``slot`` cannot be followed."""
+    def _no_pointer(self, slot: int) -> tuple[str, Wrong]:
+        """Why the pointer in ``slot`` cannot be followed, and the code for it."""
         name = self.position.frame.function.slots[slot].name
         return no_pointer(self.position.frame.slots[slot], f"`{name}`" if name else "a pointer")
 
     def _store(self, store: code.Store, slots: list[Value]) -> None:
         address = self.pointers.followed(slots[store.pointer], "set")
         if address is None:
-            self.issuer.fault(self._no_pointer(store.pointer))
+            self.issuer.fault(*self._no_pointer(store.pointer))
         else:
             value = slots[store.source]
             self.facts.stored(address, value)
@@ -280,7 +281,7 @@ class Machine:
             return
         to, of = self.pointers.followed(slots[copy.pointer], "set"), self.pointers.followed(slots[copy.source], "read")
         if to is None or of is None:
-            self.issuer.fault(self._no_pointer(copy.pointer if to is None else copy.source))
+            self.issuer.fault(*self._no_pointer(copy.pointer if to is None else copy.source))
         elif self.position.whose(to) or self.position.whose(of):
             for offset, type in scalars_of(copy.type):
                 target, source = (self.pointers.offset(each, Known(offset), 1) for each in (to, of))
@@ -302,7 +303,7 @@ class Machine:
     def _clear(self, clear: code.Clear, slots: list[Value]) -> None:
         address = self.pointers.followed(slots[clear.pointer], "set")
         if address is None:
-            self.issuer.fault(self._no_pointer(clear.pointer))
+            self.issuer.fault(*self._no_pointer(clear.pointer))
         else:
             self.memory.fill(address, 0, clear.size)
 
@@ -318,7 +319,9 @@ class Machine:
         condition = frame.slots[branch.condition]
         if isinstance(condition, Undefined):
             name = frame.function.slots[branch.condition].name
-            self.issuer.fault(f"a condition depends on {f'`{name}`' if name else 'a variable'}, which has not been set")
+            self.issuer.fault(
+                f"a condition depends on {f'`{name}`' if name else 'a variable'}, which has not been set", Wrong.UNSET
+            )
             return
         if not isinstance(condition, Unknown):
             taken = not isinstance(condition, Known) or condition != ZERO

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.contents import Contents, Held
 from pgasrob.frontends.c.facts import shortest
@@ -99,7 +100,9 @@ class Objects:
             return
         if self.position.facts_changed:
             raise TryAgain
-        raise Problem("PG143", "memory is accessed that no rank has allocated", "allocate it before it is accessed")
+        raise Problem(
+            Wrong.ELSEWHERE, "memory is accessed that no rank has allocated", "allocate it before it is accessed"
+        )
 
     def contents(self, id: ObjectId, write: bool = False) -> Contents:
         """What is in an object; its own copy of this state, which may be changed, if it is to be written."""

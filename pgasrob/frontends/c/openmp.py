@@ -134,8 +134,10 @@ class _Reader:
         return self.tokens[self.place] if self.place < len(self.tokens) else None
 
     def wrong(self, message: str, hint: str = "", token: Token | None = None) -> SourceError:
-        at = token or self.pragma
-        return error("PG104", message, at, hint)
+        return error("PG110", message, token or self.pragma, hint)
+
+    def unsupported(self, message: str, hint: str, token: Token) -> SourceError:
+        return error("PG104", f"{message} is not supported", token, hint)
 
     def bracketed(self, owner: Token) -> tuple[Token, ...]:
         """What stands in the parentheses that open here."""
@@ -184,7 +186,7 @@ def _name(reader: _Reader) -> str:
     first = reader.tokens[0]
     if first.text in _REFUSED:
         shown = "declare " + said[1] if first.text == "declare" and said[1:] else first.text
-        raise reader.wrong(f"`#pragma omp {shown}` is not supported", _REFUSED[first.text], first)
+        raise reader.unsupported(f"`#pragma omp {shown}`", _REFUSED[first.text], first)
     raise reader.wrong(
         f"OpenMP has no directive `{first.text}`", did_you_mean(first.text, [*CLAUSES, *_REFUSED], 0.6), first
     )
@@ -192,7 +194,7 @@ def _name(reader: _Reader) -> str:
 
 def _clause(reader: _Reader, name: str, token: Token) -> Clause:
     if token.text in _REFUSED:
-        raise reader.wrong(f"`{token.text}` in `#pragma omp {name}` is not supported", _REFUSED[token.text], token)
+        raise reader.unsupported(f"`{token.text}` in `#pragma omp {name}`", _REFUSED[token.text], token)
     known = frozenset().union(*CLAUSES.values())
     if token.text not in CLAUSES[name]:
         what = "has no clause" if token.text not in known else "does not take the clause"
@@ -208,7 +210,7 @@ def _clause(reader: _Reader, name: str, token: Token) -> Clause:
     if not given:
         raise reader.wrong(f"`{token.text}` has nothing in its parentheses", "", token)
     if token.text == "ordered":
-        raise reader.wrong("`ordered(n)` is not supported", "use `ordered` without a number", token)
+        raise reader.unsupported("`ordered(n)`", "use `ordered` without a number", token)
     text = " ".join(each.text for each in given)
     if token.text not in _LISTS:
         colon = _at_top(given, ":") if token.text == "if" else None
@@ -221,7 +223,7 @@ def _clause(reader: _Reader, name: str, token: Token) -> Clause:
         operator, given = "".join(each.text for each in given[:colon]), given[colon + 1 :]
         if operator not in OPERATORS:
             hint = f"the operators are {' '.join(OPERATORS)}; write others with `critical`"
-            raise reader.wrong(f"the reduction `{operator}` is not supported", hint, token)
+            raise reader.unsupported(f"the reduction `{operator}`", hint, token)
     elif token.text in ("linear", "aligned") and colon is not None:
         given = given[:colon]
     elif token.text in ("lastprivate", "firstprivate") and colon is not None:

@@ -119,7 +119,7 @@ def _number(inner: Sequence[Token], word: Token) -> int:
             found = Arithmetic(known, word, _unknown).value()
     if not 0 <= found <= MOST or found & (found - 1):
         what = f"`{word.text}({' '.join(texts)[:40]})`"
-        raise error("PG104", f"{what} is not supported", word, f"a number is: a power of 2 up to {MOST:,}")
+        raise error("PG120", f"{what} is not supported", word, f"a number is: a power of 2 up to {MOST:,}")
     return found
 
 
@@ -139,6 +139,6 @@ def _packed(pragma: Token, most: int, pushed: list[int]) -> int:
     numbers = [each for each in words if each.isdigit() and len(each) < 4]
     if words[0] != "push" and numbers != words:
         raise error(
-            "PG104", f"`{pragma.text}` is not supported", pragma, "`pack(1)`, `pack(push, 1)` and `pack(pop)` are"
+            "PG120", f"`{pragma.text}` is not supported", pragma, "`pack(1)`, `pack(push, 1)` and `pack(pop)` are"
         )
     return int(numbers[0]) if numbers else most

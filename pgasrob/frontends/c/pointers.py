@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import gcd
 
 from pgasrob.analysis.intervals import Interval
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import LONG
 from pgasrob.frontends.c.evaluation import Evaluation
@@ -111,7 +112,7 @@ class Pointers:
             ]
             distance = arithmetic.binary("-", cells[0], cells[1], Integer(LONG))
             return arithmetic.binary("/", distance, Known(max(1, size // granule)), Integer(LONG))
-        raise Problem("PG143", "the difference of pointers into different objects", "subtract indices instead")
+        raise Problem(Wrong.POINTER, "the difference of pointers into different objects", "subtract indices instead")
 
     def alike(self, left: Value, right: Value) -> tuple[Value, Value]:
         """Two operands; of pointers into one object of which one is known and one is not, the known one is in cells,
@@ -144,7 +145,7 @@ class Pointers:
             ):
                 say = ", or, where the ranks share memory, say so: `--shared-memory all`" if pointer.mapped else ""
                 raise Problem(
-                    "PG143",
+                    Wrong.ELSEWHERE,
                     f"memory of rank {pointer.owner} is {what} through a pointer by rank {self.position.rank.number}",
                     f"use a put or get of the API{say}",
                 )

@@ -281,7 +281,7 @@ class _Preprocessor:
         parts = tuple(self._expand(line[1:], 0))
         if not parts:
             raise error(
-                "PG104", "`#pragma omp` names no directive", pragma, "`parallel`, `for`, `task` ... stands there"
+                "PG110", "`#pragma omp` names no directive", pragma, "`parallel`, `for`, `task` ... stands there"
             )
         return replace(pragma, kind="omp", parts=parts)
 
@@ -356,7 +356,7 @@ class _Preprocessor:
             return
         if depth >= MAX_INCLUDES:
             raise error(
-                "PG102", f"includes nest more than {MAX_INCLUDES} levels deep", name, hint="does a file include itself?"
+                "PG108", f"includes nest more than {MAX_INCLUDES} levels deep", name, hint="does a file include itself?"
             )
         try:
             data = self.files.read(path)

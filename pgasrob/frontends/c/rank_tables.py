@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.facts import shortest
@@ -126,7 +127,7 @@ class Tables:
         if is_a_rank(rank):
             return
         outside = Binary("||", Binary("<", rank, Const(0), LONG), Binary(">=", rank, Nodes(), LONG))
-        nowhere = self.world.nowhere(f"`{name}` has no entry of a rank that is not there")
+        nowhere = self.world.nowhere(f"`{name}` has no entry of a rank that is not there", Wrong.RANK)
         fault = Do(commands.Load(self.registers.register("undefined"), nowhere), self.position.span)
         self.issuer.emit(If(outside, Block((fault,)), None, self.position.span))
 

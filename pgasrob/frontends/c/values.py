@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.program.expressions import Apart, Const, Expr, alike, registers_of
 from pgasrob.program.value_classes import record
 
@@ -227,16 +228,16 @@ LOWEST = 4096
 """Addresses below come from members and elements of what a null pointer points to."""
 
 
-def no_pointer(value: Value, what: str) -> str:
-    """Why ``value``, which is called ``what``, cannot be followed as a pointer."""
+def no_pointer(value: Value, what: str) -> tuple[str, Wrong]:
+    """Why ``value``, which is called ``what``, cannot be followed as a pointer, and the code for it."""
     match value:
         case Known(0):
-            return f"{what} is a null pointer"
+            return f"{what} is a null pointer", Wrong.POINTER
         case Known(number) if 0 < number < LOWEST:
-            return f"{what} is {number} bytes behind the null pointer, and points to nothing"
+            return f"{what} is {number} bytes behind the null pointer, and points to nothing", Wrong.POINTER
         case Known(number):
-            return f"{what} is the number {number}, and points to nothing"
+            return f"{what} is the number {number}, and points to nothing", Wrong.POINTER
         case Undefined():
-            return f"{what} has not been set"
+            return f"{what} has not been set", Wrong.UNSET
         case _:
-            return f"{what} is no pointer"
+            return f"{what} is no pointer", Wrong.POINTER

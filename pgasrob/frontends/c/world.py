@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c.cells import Cells
 from pgasrob.frontends.c.compiled import Compiled
@@ -78,7 +79,7 @@ class World:
     queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)
     gaps: dict[str, None] = field(default_factory=dict)
     """Where branches end at an unknown value that is not followed any further, each once."""
-    faults: dict[str, int] = field(default_factory=dict)
+    faults: dict[tuple[str, str], int] = field(default_factory=dict)
     """Why commands have no meaning, each with the address that a command has then."""
     blind_awaits: bool = False
     """Whether an await looks at an unknown value, so that it is not known whether it waits for ever."""
@@ -175,9 +176,9 @@ class World:
     def register(self, name: str) -> Register:
         return Register(name, self.registers.setdefault(name, len(self.registers)))
 
-    def nowhere(self, why: str) -> Const:
+    def nowhere(self, why: str, code: str = Wrong.BOUNDS) -> Const:
         """An address that no cell has: a command that accesses it is in error, and reports say ``why``."""
-        return Const(self.faults.setdefault(why, -1 - len(self.faults)))
+        return Const(self.faults.setdefault((why, code), -1 - len(self.faults)))
 
     def queue(self, key: Hashable, name: str, unordered: bool) -> Const:
         """The number of the queue ``key``, which is declared with ``name`` when it is asked for first."""

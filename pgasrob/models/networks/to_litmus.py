@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, assert_never
 
 from pgasrob.analysis.store_buffers import Buffering, buffering
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.models.litmus.instructions import (
     Assign,
     Assume,
@@ -332,7 +333,7 @@ class _Thread:
     ) -> tuple[Sequence[Instruction], Peers]:
         rank, queue = self._number(form.rank), self._number(form.queue)
         if not 0 <= rank < self.instance.nodes:
-            raise Fault(f"rank {rank} is outside 0..{self.instance.nodes - 1}")
+            raise Fault(f"rank {rank} is outside 0..{self.instance.nodes - 1}", Wrong.RANK)
         steps = form.steps
         if any(step.after_writes for step in steps):
             raise _No("notification")
@@ -423,7 +424,7 @@ class _Thread:
     def _cell(self, place: Place, rank: int) -> Cell:
         address = self._number(place.address)
         if not 0 <= address < self.instance.size:
-            raise Fault(f"address {address} is outside the memory")
+            raise Fault(f"address {address} is outside the memory", Wrong.BOUNDS)
         return self.places.cell(rank * self.instance.size + address)
 
 

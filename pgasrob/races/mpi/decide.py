@@ -86,7 +86,7 @@ def decide_file(
     except Exception as error:
         return ModelVerdict(file, None, None, model, "error", errors=(internal_error(error, file),))
     hint = "give a C program that uses MPI"
-    problem = Diagnostic("PG160", "memory models of MPI are about C programs", file, hint=hint)
+    problem = Diagnostic("PG182", "memory models of MPI are about C programs", file, hint=hint)
     return ModelVerdict(file, None, None, model, "error", errors=(problem,))
 
 

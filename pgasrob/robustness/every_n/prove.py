@@ -209,7 +209,7 @@ class Prover:
             return f"`{render(expr)}` may be out of range"
         numbers = [each.value for each in parts(expr) if role is core.Role.ADDRESS and isinstance(each, Const)]
         faults = [self.program.faults[-1 - each] for each in numbers if -len(self.program.faults) <= each < 0]
-        return faults[0] if faults else f"{_CALLED[role]} may be out of range"
+        return faults[0][0] if faults else f"{_CALLED[role]} may be out of range"
 
     def _place(self, transition: Transition) -> CommandText:
         return CommandText(self.program.source.shown(transition.span) or show(transition.command), transition)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NoReturn
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Api, Look, Outcome, Way
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import VOID, CType, Pointer
@@ -223,7 +224,10 @@ class RecordedCall:
     def rests_on(self, kind: Kind, *about: str) -> None:
         self.assumed.append((kind, about))
 
-    def fail(self, message: str, hint: str) -> NoReturn:
+    def nowhere(self, why: str) -> Const:
+        return Const(-1)
+
+    def fail(self, code: Wrong, message: str, hint: str) -> NoReturn:
         raise Refused(message)
 
 

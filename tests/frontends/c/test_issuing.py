@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.c import issuing
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.machine_parts import Parts
@@ -137,5 +138,5 @@ def test_a_fault_ends_the_rank() -> None:
     parts = parts_of()
     parts.issuer.fault("nothing is there")
     [load] = written(parts)
-    assert isinstance(load, Load) and load.address == Const(parts.world.faults["nothing is there"])
+    assert isinstance(load, Load) and load.address == Const(parts.world.faults["nothing is there", Wrong.BOUNDS])
     assert isinstance(load.register, Register) and not parts.writer.open and parts.writer.node.goes_to == ()

@@ -25,8 +25,6 @@ API = Api(
     specifications={"": "ARMCI (as in Global Arrays 5)"},
     unsupported={
         "armci_msg_rcvany": "receive from a process that is named, with armci_msg_rcv",
-        "ARMCI_*": "this function of ARMCI is not known",
-        "armci_*": "this function of ARMCI is not known",
     },
 )
 

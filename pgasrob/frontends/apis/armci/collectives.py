@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.armci.header import FUNCTIONS
 from pgasrob.frontends.apis.call_arguments import limited, target
@@ -34,7 +35,9 @@ def reduction(steps: Steps, group: Group, type: CType) -> None:
     """Every member contributes to every result, in place."""
     call, text = steps.call, _text(steps.call, 2)
     if text not in OPERATIONS:
-        call.fail(f'the operation "{text}"', "use one of " + ", ".join(f'"{known}"' for known in OPERATIONS))
+        call.fail(
+            Wrong.ARGUMENT, f'the operation "{text}"', "use one of " + ", ".join(f'"{known}"' for known in OPERATIONS)
+        )
     data, count = target(call, 0), limited(call, call.known(1), "elements")
     for index, value in enumerate(flags.reduce(steps, group, OPERATIONS[text], data, type, count)):
         steps.store(element(call, data, index, type), value, type)
@@ -102,9 +105,13 @@ def receive(call: Call, steps: Steps) -> None:
     sizes = _sent(call, sender, _sizes(call, sender, call.rank))
     size = sizes[0] if sizes else room
     if len(sizes) > 1:
-        call.fail(f"messages of {', '.join(map(str, sizes))} bytes have one tag", "give each size a tag of its own")
+        call.fail(
+            Wrong.CALL_LIMIT,
+            f"messages of {', '.join(map(str, sizes))} bytes have one tag",
+            "give each size a tag of its own",
+        )
     if size > room:
-        call.fail(f"a message of {size} bytes comes to a buffer of {room}", "make room for it")
+        call.fail(Wrong.BOUNDS, f"a message of {size} bytes comes to a buffer of {room}", "make room for it")
     cells = message_cells(call, "armci", "broadcast", target(call, 1), size)
     values = flags.receive(steps, _channel(call, sender, call.rank), len(cells))
     steps.do(*(Store(cell, value) for cell, value in zip(cells, values, strict=True)))

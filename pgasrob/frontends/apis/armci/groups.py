@@ -14,12 +14,13 @@ from functools import partial
 from itertools import count
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.apis.armci.collectives import REDUCED, reduction
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, GROUP
 from pgasrob.frontends.apis.armci.setup import fill_table
-from pgasrob.frontends.apis.call_arguments import integers, member_in, target
+from pgasrob.frontends.apis.call_arguments import integers, member_in, no_handle, target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call
@@ -40,7 +41,11 @@ def _made_group(call: Call, index: int) -> Made:
     """The group that argument ``index`` points to."""
     value = call.load(target(call, index), GROUP)
     if not isinstance(value, Handle) or value.kind != "armci.group":
-        call.fail(f"{call.texts[index]} points to no group here", "make one with ARMCI_Group_create first")
+        call.fail(
+            no_handle(value),
+            f"{call.texts[index]} points to no group here",
+            "make one with ARMCI_Group_create first",
+        )
     return cast(Made, value.data)
 
 
@@ -61,6 +66,7 @@ def _group(call: Call, index: int) -> Group:
     number, members = _made_group(call, index)
     if call.rank not in members:
         call.fail(
+            Wrong.ARGUMENT,
             f"process {call.rank} calls {call.name} and is not of the group {', '.join(map(str, members))}",
             "only members of a group may call its collectives",
         )
@@ -73,7 +79,9 @@ def _create(steps: Steps, parent: Members) -> None:
     places = integers(call, 1, call.known(0), INT)
     if any(not 0 <= place < len(parent) for place in places) or len({*places}) < len(places):
         listed = ", ".join(map(str, places))
-        call.fail(f"processes {listed} of a group of {len(parent)}", "list members of the parent group, each once")
+        call.fail(
+            Wrong.RANK, f"processes {listed} of a group of {len(parent)}", "list members of the parent group, each once"
+        )
     members = tuple(parent[place] for place in places)
     made = next((number, members) for number in count(1) if (number, members) not in _live(call))
     steps.store(target(call, 2), Handle("armci.group", made), GROUP)
@@ -112,7 +120,9 @@ def size(call: Call, steps: Steps) -> None:
 def absolute(call: Call, steps: Steps) -> int:
     members, place = _members(call, 0), call.known(1)
     if not 0 <= place < len(members):
-        call.fail(f"process {place} of a group of {len(members)}", f"processes 0 to {len(members) - 1} are there")
+        call.fail(
+            Wrong.RANK, f"process {place} of a group of {len(members)}", f"processes 0 to {len(members) - 1} are there"
+        )
     return members[place]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.armci import queues, rules
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS
@@ -84,7 +85,11 @@ def read_modify_write(call: Call, steps: Steps) -> None:
     """The old value goes to ``local``; a swap takes the new one from there."""
     operation = call.known(0)
     if not 0 <= operation < len(RMW):
-        call.fail(f"{call.texts[0]} is no operation", "use ARMCI_FETCH_AND_ADD or ARMCI_SWAP, or their _LONG forms")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"{call.texts[0]} is no operation",
+            "use ARMCI_FETCH_AND_ADD or ARMCI_SWAP, or their _LONG forms",
+        )
     (kind, type), process = RMW[operation], queues.process_in(call, 4)
     here = local(call, 1, target(call, 1, of_others=True))
     cell = call.number(queues.remote_argument(call, 2, process), type)

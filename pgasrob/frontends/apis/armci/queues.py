@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.armci import rules
 from pgasrob.frontends.apis.armci.header import HANDLE
 from pgasrob.frontends.apis.call_arguments import is_owner, target
@@ -40,7 +41,11 @@ def handle(call: Call, index: int) -> Key:
     if address is None:
         return IMPLICIT
     if not isinstance(address.offset, int):
-        call.fail(f"{call.texts[index]} is not one known handle", "use a handle whose address is a constant here")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            f"{call.texts[index]} is not one known handle",
+            "use a handle whose address is a constant here",
+        )
     used = not call.name.endswith(("Wait", "Test"))  # these are wrong only by an earlier call
     if used and address.object.kind == "local" and call.load(address, HANDLE) == UNDEFINED:
         raise NotAllowed(rules.NO_HANDLE, f"{call.name} with `{call.texts[index]}`, which has not been initialised")
@@ -146,6 +151,7 @@ def remote(call: Call, index: int, address: Address, process: Expr) -> Address:
         if call.symbolic:
             call.number_needed(f"whether {call.texts[index]} is an address of that process")
         call.fail(
+            Wrong.ELSEWHERE,
             f"{call.texts[index]} is an address of rank {render(owner)}, not of rank {render(process)}",
             "pass the address that ARMCI_Malloc has given for that process",
         )

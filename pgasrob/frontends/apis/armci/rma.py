@@ -8,6 +8,7 @@ from functools import partial
 from itertools import product
 from math import prod
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, GIOV
 from pgasrob.frontends.apis.call_arguments import integers, limited, local, target
@@ -43,7 +44,7 @@ def strided(call: Call, first: int) -> tuple[list[Piece], int]:
     source, destination = (target(call, first + index, of_others=True) for index in (0, 2))
     levels = call.known(first + 5)
     if not 0 <= levels <= 7:
-        call.fail(f"{levels} levels of strides", "ARMCI takes 0 to 7 levels")
+        call.fail(Wrong.ARGUMENT, f"{levels} levels of strides", "ARMCI takes 0 to 7 levels")
     from_strides = integers(call, first + 1, levels, INT)
     to_strides = integers(call, first + 3, levels, INT)
     bytes, *counts = integers(call, first + 4, levels + 1, INT)
@@ -73,14 +74,26 @@ def _vector(call: Call, index: int, descriptor: Address) -> Iterator[Piece]:
 
     sources, targets, bytes, length = map(field, ("src_ptr_array", "dst_ptr_array", "bytes", "ptr_array_len"))
     if not (isinstance(sources, Address) and isinstance(targets, Address)):
-        call.fail(f"the arrays of {call.texts[index]} are not known here", "set them to arrays of the program")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            f"the arrays of {call.texts[index]} are not known here",
+            "set them to arrays of the program",
+        )
     if not (isinstance(bytes, Known) and isinstance(length, Known)):
-        call.fail(f"the sizes in {call.texts[index]} are not known here", "set them to constants on each rank")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            f"the sizes in {call.texts[index]} are not known here",
+            "set them to constants on each rank",
+        )
     for place in range(limited(call, length.value, "pieces")):
         source = call.load(call.moved(sources, 8 * place), Pointer(VOID))
         goal = call.load(call.moved(targets, 8 * place), Pointer(VOID))
         if not (isinstance(source, Address) and isinstance(goal, Address)):
-            call.fail(f"address {place} in {call.texts[index]} is not known here", "set it to a known address")
+            call.fail(
+                Wrong.UNKNOWN_LIMIT,
+                f"address {place} in {call.texts[index]} is not known here",
+                "set it to a known address",
+            )
         yield Piece(source, goal, bytes.value)
 
 
@@ -162,14 +175,18 @@ DATA: tuple[CType, ...] = (INT, LONG, FLOAT, DOUBLE)
 def _accumulates(call: Call, steps: Steps, shape: str, nonblocking: bool) -> None:
     data = call.known(0)
     if not 0 <= data < len(DATA):
-        call.fail("accumulating complex numbers", "accumulate ARMCI_ACC_INT, _LNG, _FLT or _DBL")
+        call.fail(Wrong.CALL_LIMIT, "accumulating complex numbers", "accumulate ARMCI_ACC_INT, _LNG, _FLT or _DBL")
     type = DATA[data]
     scale = value_at(steps, target(call, 1), type)
     pieces, index = SHAPES[shape](call, 2)
     process = queues.process_in(call, index)
     where = _put_queue(steps, process, index + 1, nonblocking)
     if nonblocking and scale != Const(_one(type)):
-        call.fail("a nonblocking accumulate with a scale", "scale the source before, or use the blocking call")
+        call.fail(
+            Wrong.CALL_LIMIT,
+            "a nonblocking accumulate with a scale",
+            "scale the source before, or use the blocking call",
+        )
     # Accumulates exclude each other. That they are atomic with ARMCI_Rmw nobody promises.
     operation, atomic = "add." if isinstance(type, Floating) else "add", f"{shown(type)} by accumulate"
     for piece in pieces:

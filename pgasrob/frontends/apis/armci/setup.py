@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.armci import queues, rules
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, HANDLE
@@ -69,7 +70,7 @@ def _domain(call: Call, index: int) -> range:
     """The node in argument ``index``; -1 is that of the process itself."""
     number, domains = call.known(index), _domains(call)
     if not -1 <= number < len(domains):
-        call.fail(f"there is no node {number}", f"nodes 0 to {len(domains) - 1} are there")
+        call.fail(Wrong.RANK, f"there is no node {number}", f"nodes 0 to {len(domains) - 1} are there")
     return call.neighbours() if number < 0 else domains[number]
 
 
@@ -81,7 +82,11 @@ FUNCTIONS.returns("int armci_domain_nprocs(armci_domain_t domain, int id)", lamb
 def domain_id(call: Call, steps: Steps) -> int:
     process = call.rank if call.name.endswith("my_id") else call.known(1)
     if not 0 <= process < call.nodes:
-        call.fail(f"there is no process {process} of {call.nodes}", "check the program with as many nodes as it needs")
+        call.fail(
+            Wrong.RANK,
+            f"there is no process {process} of {call.nodes}",
+            "check the program with as many nodes as it needs",
+        )
     return _domains(call).index(call.neighbours(of=process))
 
 
@@ -89,7 +94,11 @@ def domain_id(call: Call, steps: Steps) -> int:
 def domain_process(call: Call, steps: Steps) -> int:
     domain, place = _domain(call, 1), call.known(2)
     if not 0 <= place < len(domain):
-        call.fail(f"there is no process {place} on a node of {len(domain)}", "count from 0 to armci_domain_nprocs - 1")
+        call.fail(
+            Wrong.RANK,
+            f"there is no process {place} on a node of {len(domain)}",
+            "count from 0 to armci_domain_nprocs - 1",
+        )
     return domain[place]
 
 

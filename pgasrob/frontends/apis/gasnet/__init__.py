@@ -26,10 +26,8 @@ API = Api(
         "gasnet_coll_*": "write the collective with puts, gets and barriers",
         "gex_Coll_*": "write the collective with puts, gets and barriers",
         "gex_AD_*": "atomic domains are not modelled",
+        "gasnett_*": "functions of GASNet's tools are not supported",
         "gex_TM_*": "teams other than the first are not modelled",
-        "gasnet_*": "this function of GASNet is not known",
-        "gasnett_*": "this function of GASNet's tools is not known",
-        "gex_*": "this function of GASNet-EX is not known",
     },
     macros=MACROS,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gasnet import barriers, queues, setup, waiting
@@ -96,7 +97,11 @@ def _put(call: Call, steps: Steps, mode: Mode) -> Value | None:
     result = transfer(steps, mode, "group" if local == GROUP else "put", Put if local == NOW else Write, (2, 1, 3, 4))
     if local not in (NOW, DEFER, GROUP):
         if mode != EXPLICIT or not isinstance(result, Handle):
-            call.fail(f"{call.texts[5]} for the local side", "implicit puts take GEX_EVENT_NOW, _DEFER or _GROUP")
+            call.fail(
+                Wrong.ARGUMENT,
+                f"{call.texts[5]} for the local side",
+                "implicit puts take GEX_EVENT_NOW, _DEFER or _GROUP",
+            )
         steps.note(LEAVES, (*queues.leaves(steps), *result.data))
         steps.store(target(call, 5), Handle(LEAF, result.data), EVENT)
     return result

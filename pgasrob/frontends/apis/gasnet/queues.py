@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.frontends.apis.call_arguments import is_owner, local, target
+from pgasrob.diagnostics.wrong import Wrong
+from pgasrob.frontends.apis.call_arguments import is_owner, local, no_handle, target
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps, least_free
 from pgasrob.frontends.apis.gasnet import rules
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
@@ -52,7 +53,11 @@ def number_of(call: Call, value: Value | None, text: str) -> int | None:
         return None
     if isinstance(value, Handle) and value.kind == KIND and isinstance(value.data[0], int):
         return value.data[0]
-    return call.fail(f"{text} is no known handle here", "set the variable of the handle on each way to this call")
+    return call.fail(
+        no_handle(value),
+        f"{text} is no known handle here",
+        "set the variable of the handle on each way to this call",
+    )
 
 
 def complete(steps: Steps, number: int | None) -> None:
@@ -120,6 +125,7 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
         call.number_needed(f"whether {call.texts[index]} is an address of rank {call.texts[node]}")
     if not isinstance(owner, int) or rank != Const(owner):
         call.fail(
+            Wrong.ELSEWHERE,
             f"{call.texts[index]} is no address of rank {call.texts[node]}",
             "pass an address in the segment of that rank, as gasnet_getSegmentInfo gives it",
         )

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from pgasrob.diagnostics.wrong import Wrong
+from pgasrob.frontends.apis.call_arguments import no_handle
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.gasnet import queues, rules
 from pgasrob.frontends.apis.gasnet.header import FUNCTIONS
@@ -76,7 +78,7 @@ def _get(call: Call, steps: Steps, mode: Mode) -> Value | None:
 def _memset(call: Call, steps: Steps, mode: Mode) -> Value | None:
     remote, node = queues.remote(call, 1, 0)
     if call.known(2) != 0:
-        call.fail("gasnet_memset with a value that is not 0", "set a local buffer and put it")
+        call.fail(Wrong.CALL_LIMIT, "gasnet_memset with a value that is not 0", "set a local buffer and put it")
 
     def clear(where: Const) -> None:
         for cell, _ in pairs(call, remote, remote, call.known(3)):
@@ -113,7 +115,7 @@ for _mode in MODES:
 def value_type(call: Call, index: int, signed: bool) -> tuple[int, IntType]:
     size = call.known(index)
     if size not in (1, 2, 4, 8):
-        call.fail(f"a value of {size} bytes", "values have 1, 2, 4 or 8 bytes")
+        call.fail(Wrong.ARGUMENT, f"a value of {size} bytes", "values have 1, 2, 4 or 8 bytes")
     return size, IntType(8 * size, signed)
 
 
@@ -163,7 +165,11 @@ def get_nb_val(call: Call, steps: Steps) -> Handle:
 def wait_valget(call: Call, steps: Steps) -> Expr:
     handle = call.arguments[0]
     if not isinstance(handle, Handle) or handle.kind != VALGET:
-        call.fail(f"{call.texts[0]} is no known handle here", "set the variable of the handle on each way to this call")
+        call.fail(
+            no_handle(handle),
+            f"{call.texts[0]} is no known handle here",
+            "set the variable of the handle on each way to this call",
+        )
     number, size = handle.data
     assert isinstance(number, int) and isinstance(size, int)
     if number not in queues.open_handles(steps):

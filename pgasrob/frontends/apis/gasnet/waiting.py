@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, combinations
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gasnet import queues
@@ -41,7 +42,11 @@ def listed(call: Call, type: Opaque) -> list[Value]:
     for place in range(limited(call, call.known(1), "handles")):
         handle = call.load(call.moved(array, 8 * place), type)
         if handle is None:
-            call.fail(f"{call.texts[0]}[{place}] is not known here", "keep handles in memory that only this rank uses")
+            call.fail(
+                Wrong.UNKNOWN_LIMIT,
+                f"{call.texts[0]}[{place}] is not known here",
+                "keep handles in memory that only this rank uses",
+            )
         found.append(handle)
     return found
 
@@ -65,6 +70,7 @@ def wait_some(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
     valid = [place for place, handle in enumerate(handles) if handle != INVALID]
     if len(valid) > MOST:
         call.fail(
+            Wrong.SIZE_LIMIT,
             f"{call.name} over {len(valid)} handles may complete any set of them",
             f"check it with at most {MOST} handles, or wait for all of them",
         )

@@ -29,7 +29,6 @@ API = Api(
         "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",
         "gaspi_state_*": "leave failures out: all ranks run to their end",
         "gaspi_gpu_*": "memory of accelerators is not modelled",
-        "gaspi_*": "this function of GASPI is not known",
     },
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags, split_barriers
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.call_steps import Steps
@@ -128,7 +129,11 @@ def allreduce(call: Call) -> Sequence[Outcome]:
     source, result = target(call, 0), target(call, 1)
     count, operation, data = limited(call, call.known(2), "elements"), call.known(3), call.known(4)
     if not 0 <= operation < len(OPERATIONS) or not 0 <= data < len(DATA):
-        call.fail("this reduction is not known", "use GASPI_OP_MIN, _MAX or _SUM and the types of gaspi_datatype_t")
+        call.fail(
+            Wrong.ARGUMENT,
+            "this reduction is not known",
+            "use GASPI_OP_MIN, _MAX or _SUM and the types of gaspi_datatype_t",
+        )
     steps, type, number = Steps(call), DATA[data], call.known(5)
     which = group(call, number)
     if not _split(call, 6, which):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, TIMEOUT
@@ -57,6 +58,7 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
     if call.all_facts(f"gaspi.bound.{number}"):
         if rank is not None and not isinstance(rank, Const):
             call.fail(
+                Wrong.CALL_LIMIT,
                 f"segment {number} of a rank that is computed, where some rank has bound it to a buffer of its own",
                 "give the rank as a number, or have all ranks allocate the segment",
             )
@@ -110,6 +112,7 @@ def remote_place(call: Call, number: int, offset: int, bytes: int, rank: Expr) -
     size = call.published(rank.value, size_of(number))
     if isinstance(size, int) and offset + bytes > size:
         call.fail(
+            Wrong.BOUNDS,
             f"{call.name} accesses bytes {offset} to {offset + bytes - 1} of segment {number} of rank {rank.value}, "
             f"which has {size} bytes there",
             "offsets count from the beginning of the segment of that rank",
@@ -155,5 +158,5 @@ def members(call: Call, number: int) -> tuple[int, ...]:
         return call.everyone
     groups = dict(cast("tuple[tuple[int, tuple[int, ...]], ...]", call.state.get("gaspi.groups", ())))
     if number not in groups:
-        call.fail(f"there is no group {number}", "create it with gaspi_group_create first")
+        call.fail(Wrong.ARGUMENT, f"there is no group {number}", "create it with gaspi_group_create first")
     return groups[number]

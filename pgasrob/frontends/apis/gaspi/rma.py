@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import integers
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.gaspi import rules
@@ -232,7 +233,11 @@ UNSIGNED = IntType(64, False)
 def _atomic_cell(call: Call, *, compared: bool = False) -> tuple[Expr, Expr]:
     offset, rank = call.known(1), call.expression(2)
     if offset % 8:
-        call.fail(f"offset {offset} is not a multiple of 8", "GASPI's atomics need 8-byte values at 8-byte offsets")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"offset {offset} is not a multiple of 8",
+            "GASPI's atomics need 8-byte values at 8-byte offsets",
+        )
     address = remote_place(call, call.known(0), offset, 8, rank)
     return rank, call.number(address, ULONG, compared=compared)
 

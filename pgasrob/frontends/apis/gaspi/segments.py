@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.gaspi import rules
@@ -24,9 +25,13 @@ def _note(steps: Steps, sizes: dict[int, int]) -> None:
 def _new(steps: Steps, number: int, size: int) -> None:
     call = steps.call
     if number in segments(call):
-        call.fail(f"segment {number} exists already", "delete it first, or give the new segment another number")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"segment {number} exists already",
+            "delete it first, or give the new segment another number",
+        )
     if number in deleted(call):
-        call.fail(f"segment {number} has been deleted before", "give the new segment another number")
+        call.fail(Wrong.CALL_LIMIT, f"segment {number} has been deleted before", "give the new segment another number")
     call.publish(size_of(number), size, by_all=True)
     _note(steps, segments(call) | {number: size})
 
@@ -72,7 +77,11 @@ def bind(call: Call, steps: Steps) -> None:
     number, size = call.known(0), call.known(2)
     address = target(call, 1)
     if not isinstance(address.offset, int):
-        call.fail(f"the buffer {call.texts[1]} is not known here", "bind an object whose address is a constant")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            f"the buffer {call.texts[1]} is not known here",
+            "bind an object whose address is a constant",
+        )
     _new(steps, number, size)
     call.publish(f"gaspi.bound.{number}", (address.object, address.offset), by_all=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps, prints
 from pgasrob.frontends.apis.gaspi import rules
@@ -149,7 +150,7 @@ def kill(call: Call) -> Outcome:
     if rank == call.rank:
         return Outcome(ends=True)
     if not 0 <= rank < call.nodes:
-        call.fail(f"{call.name} of rank {rank} of {call.nodes}", "ranks count from 0")
+        call.fail(Wrong.RANK, f"{call.name} of rank {rank} of {call.nodes}", "ranks count from 0")
     call.rests_on(Kind.KILLED_RANK, call.name)
     call.outside(ENDING)
     return Outcome(result=Known(SUCCESS))
@@ -207,7 +208,11 @@ def queue_size(call: Call) -> Sequence[Outcome]:
 def queue_purge(call: Call, steps: Steps) -> None:
     """For use after an error. An empty queue stays empty; what is lost of others the standard does not say."""
     if call.known(0) in open_queues(call):
-        call.fail("gaspi_queue_purge drops what is in the queue, or not", "wait for the queue with gaspi_wait instead")
+        call.fail(
+            Wrong.CALL_LIMIT,
+            "gaspi_queue_purge drops what is in the queue, or not",
+            "wait for the queue with gaspi_wait instead",
+        )
 
 
 @FUNCTIONS.calls("gaspi_wait(gaspi_queue_id_t queue, gaspi_timeout_t timeout)")

@@ -24,6 +24,7 @@ from pgasrob.frontends.apis.mpi import (
     topologies,
     windows,
 )
+from pgasrob.frontends.apis.mpi.further_functions import FURTHER
 from pgasrob.frontends.apis.mpi.header import CONSTANTS, FUNCTIONS, TYPES
 
 _VARYING = "blocks of different sizes are not supported: use the form with one count"
@@ -53,6 +54,7 @@ API = Api(
     handler=life.handler,
     functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
+    further=FURTHER | {f"P{name}" for name in FUNCTIONS.handlers},
     shows=frozenset(
         name
         for name in FUNCTIONS.handlers

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from zlib import crc32
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Given, Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.datatypes import Datatype
@@ -45,7 +46,11 @@ def get_address(call: Call, steps: Steps) -> None:
     place, number = call.pointer(0), 0
     if place is not None:
         if not isinstance(place.offset, int) or place.owner is not None:
-            call.fail(f"{call.name} of an element that is not known here", "use elements that each rank knows")
+            call.fail(
+                Wrong.UNKNOWN_LIMIT,
+                f"{call.name} of an element that is not known here",
+                "use elements that each rank knows",
+            )
         number = number_of(place.object) + place.offset
         steps.note(KNOWN, _objects(steps) | {place.object})
     steps.store(pointer(call, 1), number, LONG)
@@ -97,6 +102,7 @@ def elements(call: Call, index: int, count: int, type: Datatype, skip: int = 0) 
         address = find(first + place, objects)
         if address is None:
             call.fail(
+                Wrong.UNKNOWN_LIMIT,
                 f"{call.texts[index]} is MPI_BOTTOM, and displacement {first + place} no address that is known here",
                 "use addresses of MPI_Get_address as displacements, or pass the address of a buffer",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import CallFirst, Steps, least_free
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import pointer
@@ -51,7 +52,9 @@ def _kept(call: Call, index: int) -> Value:
     known = isinstance(value, Known | Handle | Code) or (isinstance(value, Address) and isinstance(value.offset, int))
     if not known:
         call.fail(
-            f"argument {index + 1} of {call.name} is not known here", "pass a constant or the address of an object"
+            Wrong.UNKNOWN_LIMIT,
+            f"argument {index + 1} of {call.name} is not known here",
+            "pass a constant or the address of an object",
         )
     return value
 
@@ -102,7 +105,11 @@ def _own_key(steps: Steps) -> int:
     call = steps.call
     key = call.known(1)
     if key not in _keys(steps):
-        call.fail(f"{call.name} with a key that the program has not made", "make one with MPI_Comm_create_keyval")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"{call.name} with a key that the program has not made",
+            "make one with MPI_Comm_create_keyval",
+        )
     return key
 
 
@@ -149,7 +156,11 @@ def copied(call: Call, of: Value) -> tuple[tuple[int, Value], ...]:
             raise CallFirst(copy, (of, Known(key), extra, value, place, flag), {COPIES: (*results, (key, place))})
         made, copies = call.load(place, Pointer(VOID)), call.load(call.moved(place, 8), INT)
         if not isinstance(copies, Known) or not isinstance(made, Known | Handle | Code | Address):
-            call.fail(f"what the copy of an attribute is is not known at {call.name}", "set constants or addresses")
+            call.fail(
+                Wrong.UNKNOWN_LIMIT,
+                f"what the copy of an attribute is is not known at {call.name}",
+                "set constants or addresses",
+            )
         if copies.value:
             found.append((key, made))
     return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, channel
@@ -170,7 +171,11 @@ def allgatherv(call: Call, steps: Steps) -> None:
     here = group.place(call.rank)
     own = buffer_values(steps, 3, counts[here], type, places[here]) if in_place(call, 0) else _sent(steps)
     if len(own) != counts[here] * type.count:
-        call.fail(f"{call.name} brings {len(own)} elements where {counts[here] * type.count} are to come", SAME_COUNT)
+        call.fail(
+            Wrong.ARGUMENT,
+            f"{call.name} brings {len(own)} elements where {counts[here] * type.count} are to come",
+            SAME_COUNT,
+        )
     wanted = [
         (member, n) for member, count in zip(group.members, counts, strict=True) for n in range(count * type.count)
     ]

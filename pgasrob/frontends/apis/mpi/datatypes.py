@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
+from pgasrob.diagnostics.wrong import Wrong
+from pgasrob.frontends.apis.call_arguments import no_handle
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import handle, pointer
@@ -95,6 +97,7 @@ def datatype(call: Call, index: int) -> Datatype:
     type = _given(call, index)
     if not type.committed:
         call.fail(
+            Wrong.ARGUMENT,
             f"{call.texts[index]} is used by {call.name} and has not been committed",
             f"call MPI_Type_commit(&{call.texts[index]}) before",
         )
@@ -147,7 +150,11 @@ def type_commit(call: Call, steps: Steps) -> None:
     address = pointer(call, 0)
     value = call.load(address, DATATYPE)
     if not isinstance(value, Handle) or value.kind != "datatype":
-        call.fail("MPI_Type_commit of what is no datatype here", "pass the address of a type that has been made")
+        call.fail(
+            no_handle(value),
+            "MPI_Type_commit of what is no datatype here",
+            "pass the address of a type that has been made",
+        )
     if value.data[-1] != NAMED:
         steps.store(address, replace(_of(value), committed=True).handle(), DATATYPE)
 
@@ -210,7 +217,9 @@ def _made(call: Call, blocks: Iterable[tuple[int, int, Datatype]]) -> Datatype:
 
 def _few(call: Call, elements: int) -> None:
     if elements > MOST:
-        call.fail(f"{call.name} of more than {MOST} elements", "few elements are enough to show a mistake")
+        call.fail(
+            Wrong.SIZE_LIMIT, f"{call.name} of more than {MOST} elements", "few elements are enough to show a mistake"
+        )
 
 
 @makes("Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)")
@@ -277,7 +286,11 @@ def type_struct(call: Call) -> Datatype:
     for n in range(bounded(call, 0)):
         value = call.load(element(call, pointer(call, 3), n, DATATYPE), DATATYPE)
         if not isinstance(value, Handle) or value.kind != "datatype":
-            call.fail(f"{call.texts[3]}[{n}] is no datatype that is known here", "make it before it is used")
+            call.fail(
+                no_handle(value),
+                f"{call.texts[3]}[{n}] is no datatype that is known here",
+                "make it before it is used",
+            )
         blocks.append((entry(call, 2, n, LONG), _length(call, 1, n), _of(value)))
     made = _made(call, blocks)
     align = max(map(call.size_of, made.types), default=1)
@@ -294,6 +307,7 @@ def type_subarray(call: Call) -> Datatype:
     for n, (size, part, start) in enumerate(shape):
         if not (0 < part <= size and 0 <= start <= size - part):
             call.fail(
+                Wrong.ARGUMENT,
                 f"{call.name} of {part} elements from {start} on in dimension {n} of {size}",
                 "the part has to lie in the whole",
             )
@@ -317,7 +331,9 @@ def type_resized(call: Call) -> Datatype:
 def _length(call: Call, array: int, index: int) -> int:
     length = entry(call, array, index, INT)
     if not 0 <= length <= MOST:
-        call.fail(f"{call.name} with a block of {length} elements", f"blocks have 0 to {MOST} elements")
+        call.fail(
+            Wrong.SIZE_LIMIT, f"{call.name} with a block of {length} elements", f"blocks have 0 to {MOST} elements"
+        )
     return length
 
 
@@ -325,5 +341,9 @@ def entry(call: Call, array: int, index: int, type: CType) -> int:
     """Element ``index`` of the array of integers that an argument points to."""
     value = call.load(element(call, pointer(call, array), index, type), type)
     if not isinstance(value, Known):
-        call.fail(f"{call.texts[array]}[{index}] is not known here", "compute it from ranks and constants")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            f"{call.texts[array]}[{index}] is not known here",
+            "compute it from ranks and constants",
+        )
     return value.value

@@ -5,6 +5,7 @@ Opening, closing and views are collective, and none of the collective calls wait
 
 from __future__ import annotations
 
+from pgasrob.frontends.apis.call_arguments import no_handle
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import may_wait
 from pgasrob.frontends.apis.interface import Call
@@ -40,7 +41,7 @@ def file_close(call: Call, steps: Steps) -> None:
     place = pointer(call, 0)
     file = call.load(place, FILE)
     if not isinstance(file, Handle):
-        call.fail(f"{call.name} of a file that is not known here", "open it before")
+        call.fail(no_handle(file), f"{call.name} of a file that is not known here", "open it before")
     may_wait(steps, group_of(*file.data))
     call.outside(Outside((ANY_FILE,), writes=True))
     steps.store(place, NULL, FILE)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
+from pgasrob.frontends.apis.call_arguments import no_handle
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
@@ -36,6 +38,7 @@ def handle(call: Call, index: int, kind: str) -> Handle:
         raise NotAllowed(rules.NULL_HANDLE, why)
     if not isinstance(value, Handle) or value.kind != kind:
         call.fail(
+            no_handle(value),
             f"argument {index + 1} of {call.name} is no {kind} that is known here",
             f"a {kind} has to be the same in every run of a rank, made before it is used",
         )
@@ -101,7 +104,11 @@ def published(call: Call, rank: int, key: str, what: str) -> Hashable | None:
         missed = call.published_here(f"{key}.missed.{rank}") or 0
         assert isinstance(missed, int)
         if missed == MOST_RUNS:
-            call.fail(f"{call.name} needs {what} of rank {rank}, which has not been made there", "call it on all ranks")
+            call.fail(
+                Wrong.ARGUMENT,
+                f"{call.name} needs {what} of rank {rank}, which has not been made there",
+                "call it on all ranks",
+            )
         call.publish(f"{key}.missed.{rank}", missed + 1)
     return fact
 
@@ -120,7 +127,9 @@ def pointer(call: Call, index: int) -> Address:
     """The buffer or variable that argument ``index`` points to, which has to be there."""
     address = None if call.arguments[index] == IN_PLACE else call.pointer(index)
     if address is None:
-        call.fail(f"argument {index + 1} of {call.name} is not a buffer", "pass the address of an object")
+        call.fail(
+            Wrong.POINTER, f"argument {index + 1} of {call.name} is not a buffer", "pass the address of an object"
+        )
     return address
 
 
@@ -141,11 +150,12 @@ def split(
         value = call.arguments[index]
         # Displacements are checked where the window of the target is known.
         if isinstance(value, Known) and within is not ANY_RANK and PROC_NULL in within and value.value not in within:
-            call.fail(f"{call.name} with rank {value.value} of {len(within) - 1}", "ranks count from 0")
+            call.fail(Wrong.RANK, f"{call.name} with rank {value.value} of {len(within) - 1}", "ranks count from 0")
     possible = {index: _possible(call, index, within) for index, within in arguments.items()}
     cases = list(product(*possible.values()))
     if len(cases) > MOST_CASES:
         call.fail(
+            Wrong.SIZE_LIMIT,
             f"the arguments of {call.name} may have any of {len(cases)} values here",
             "compute them from ranks and constants, or use a smaller window",
         )

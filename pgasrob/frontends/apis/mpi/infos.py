@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import handle, pointer
@@ -50,7 +51,9 @@ def _key(steps: Steps) -> bytes:
     read_texts(steps.call, 1)
     key = text_of(steps.call, 1)
     if key is None:
-        steps.call.fail(f"{steps.call.name} with a key that is not known here", "use a string literal")
+        steps.call.fail(
+            Wrong.UNKNOWN_LIMIT, f"{steps.call.name} with a key that is not known here", "use a string literal"
+        )
     return key
 
 
@@ -88,6 +91,7 @@ def info_set(call: Call, steps: Steps) -> None:
     if key == b"accumulate_ordering" and value != b"rar,raw,war,waw":
         shown = call.texts[2] if value is None else value.decode(errors="replace")
         call.fail(
+            Wrong.CALL_LIMIT,
             f"accumulates that are ordered by `{shown}` alone",
             "leave the default: accumulates of one origin to one location in program order",
         )
@@ -120,7 +124,7 @@ def info_get(call: Call, steps: Steps) -> None:
     value, of_string = pairs[key], call.name.endswith("string")
     room = call.load(pointer(call, 2), INT) if of_string else Known(call.known(2) + 1)
     if not isinstance(room, Known):
-        call.fail(f"{call.name} with a length that is not known here", "give a constant")
+        call.fail(Wrong.UNKNOWN_LIMIT, f"{call.name} with a length that is not known here", "give a constant")
     if of_string:
         steps.answer(2, (MAX_INFO_VALUE if value is None else len(value)) + 1, INT)
     if value is None:
@@ -142,7 +146,7 @@ def info_get_length(call: Call, steps: Steps) -> None:
 def info_get_key(call: Call, steps: Steps) -> None:
     keys, number = [*pairs_of(steps)], call.known(1)
     if not 0 <= number < len(keys):
-        call.fail(f"{call.name} of key {number} of {len(keys)}", "keys count from 0")
+        call.fail(Wrong.ARGUMENT, f"{call.name} of key {number} of {len(keys)}", "keys count from 0")
     steps.stores += written(call, pointer(call, 2), keys[number] + b"\0")
 
 

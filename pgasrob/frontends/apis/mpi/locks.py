@@ -7,6 +7,7 @@ that they are -1. Where nobody shares there is one cell; where nobody excludes n
 
 from __future__ import annotations
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi import epochs, rules
@@ -25,7 +26,7 @@ def lock(call: Call) -> list[Outcome]:
     of, kind = window(call, 3), call.known(0)
     unchecked = bool(modes(call, 2) & NOCHECK)
     if kind not in (LOCK_EXCLUSIVE, LOCK_SHARED):
-        call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
+        call.fail(Wrong.ARGUMENT, f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
     call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
     exclusive = kind == LOCK_EXCLUSIVE
 

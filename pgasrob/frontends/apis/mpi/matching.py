@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import MOST_DEPTH, Group, cell_of
 from pgasrob.frontends.apis.interface import Call
@@ -57,7 +58,9 @@ def send_begins(steps: Steps, way: Group, number: int) -> None:
     if counted(steps.call, way):
         unmatched = (*_unmatched(steps, way), number)
         if len(unmatched) > MOST_DEPTH:
-            steps.call.fail(f"{len(unmatched)} sends of which none is waited for", "wait for some of them before")
+            steps.call.fail(
+                Wrong.SIZE_LIMIT, f"{len(unmatched)} sends of which none is waited for", "wait for some of them before"
+            )
         steps.note(way.name("unmatched"), unmatched)
 
 

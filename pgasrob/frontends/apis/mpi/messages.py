@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, channel
@@ -44,7 +45,9 @@ def store_in_buffer(
 ) -> None:
     """Store ``values`` as the elements of the items of a buffer from item ``skip`` on."""
     if count * type.count != len(values):
-        steps.call.fail(f"{steps.call.name} moves {len(values)} elements into {count * type.count}", SAME_COUNT)
+        steps.call.fail(
+            Wrong.ARGUMENT, f"{steps.call.name} moves {len(values)} elements into {count * type.count}", SAME_COUNT
+        )
     for (place, kind), value in zip(elements(steps.call, buffer, count, type, skip), values, strict=True):
         steps.store(place, value, kind)
 
@@ -154,13 +157,17 @@ def irecv(call: Call, steps: Steps) -> None:
     source = call.known(3)
     type, count, tag = datatype(call, 2), bounded(call, 1), _tag(call, 4, 5, source)
     if source == ANY_SOURCE:
-        call.fail("MPI_Irecv of MPI_ANY_SOURCE is not supported", "name the source, or use MPI_Recv")
+        call.fail(Wrong.CALL_LIMIT, "MPI_Irecv of MPI_ANY_SOURCE is not supported", "name the source, or use MPI_Recv")
     if source == PROC_NULL:
         steps.store(pointer(call, 6), Handle("request", ("send", pending(steps, "send"))), REQUEST)
         return
     (way, received), buffer = _way(call, communicator(call, 5), source, tag, type, count), pointer(call, 0)
     if not isinstance(buffer.offset, int):
-        call.fail("MPI_Irecv into an element that is not known here", "receive into a variable of its own")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            "MPI_Irecv into an element that is not known here",
+            "receive into a variable of its own",
+        )
     matching.begins_early(call, way)
     matching.receive_begins(steps, way)
     slot = flags.next_message(steps, way)
@@ -196,6 +203,7 @@ def _tag(call: Call, index: int, comm: int, source: int) -> int:
     tags = cast("frozenset[int]", call.published(group.members[source], _tags(group, call.rank)) or frozenset((0,)))
     if len(tags) > 1:
         call.fail(
+            Wrong.CALL_LIMIT,
             f"{call.name} with MPI_ANY_TAG of messages with the tags {', '.join(map(str, sorted(tags)))}",
             "name the tag, or send with one",
         )
@@ -209,7 +217,11 @@ def _tags(group: Group, receiver: int) -> str:
 
 def check_rank(call: Call, group: Group, place: int) -> None:
     if not 0 <= place < len(group.members):
-        call.fail(f"{call.name} with rank {place} of {len(group.members)}", "ranks count from 0 in the communicator")
+        call.fail(
+            Wrong.RANK,
+            f"{call.name} with rank {place} of {len(group.members)}",
+            "ranks count from 0 in the communicator",
+        )
 
 
 def _way(call: Call, group: Group, source: int, tag: int, type: Datatype, count: int) -> tuple[Group, int]:
@@ -222,6 +234,7 @@ def _way(call: Call, group: Group, source: int, tag: int, type: Datatype, count:
     if others or sent > room or (sent < room and sent % type.count):
         most = max(lengths) if isinstance(lengths, frozenset) else sent
         call.fail(
+            Wrong.ARGUMENT,
             f"{call.name} of {room} elements where {most if most > room else sent} are sent with tag {tag}"
             f"{', and other messages have other lengths' if others else ''}",
             "make room for as many elements as are sent, and give messages of other lengths another tag",
@@ -258,7 +271,11 @@ def _found(steps: Steps, source: int, status: int) -> Way:
     sizes = call.published(group.members[source], way.name("sizes"))
     size, *others = sizes if isinstance(sizes, frozenset) else (0,)
     if others:
-        call.fail(f"{call.name} of messages of several lengths", "give messages of other lengths another tag")
+        call.fail(
+            Wrong.CALL_LIMIT,
+            f"{call.name} of messages of several lengths",
+            "give messages of other lengths another tag",
+        )
     flags.await_message(steps, way)
     store_status(steps, call.pointer(status), source, tag, size)
     return steps.outcome(SUCCESS)
@@ -294,7 +311,11 @@ def _copy_packed(steps: Steps, buffer: int, count: int, packed: int, position: i
     type, number = datatype(call, count + 1), bounded(call, count)
     place = call.load(pointer(call, position), INT)
     if not isinstance(place, Known):
-        call.fail(f"{call.name} at a position that is not known here", "compute it from ranks and constants")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            f"{call.name} at a position that is not known here",
+            "compute it from ranks and constants",
+        )
     offset, base = place.value, pointer(call, packed)
     for at, kind in elements(call, buffer, number, type):
         there = call.moved(base, offset)
@@ -309,6 +330,8 @@ def get_count(call: Call, steps: Steps) -> None:
     type = datatype(call, 1)
     bytes = call.load(call.moved(pointer(call, 0), 16), ULONG)
     if not isinstance(bytes, Known):
-        call.fail("MPI_Get_count of a status that is not known here", "use the number that is received")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT, "MPI_Get_count of a status that is not known here", "use the number that is received"
+        )
     item = type.size(call)
     steps.answer(2, bytes.value // item if bytes.value % item == 0 else UNDEFINED, INT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags, split_barriers
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, channel
@@ -126,7 +127,11 @@ def _pending(call: Call, group: Group, name: str, buffer: int, length: int) -> P
         call.number_needed(f"who gives what `{call.name}` brings")
     place = pointer(call, buffer)
     if not isinstance(place.offset, int):
-        call.fail(f"{call.name} into an element that is not known here", "receive into a variable of its own")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            f"{call.name} into an element that is not known here",
+            "receive into a variable of its own",
+        )
     count, type = bounded(call, buffer + 1), datatype(call, buffer + 2)
     return Pending(group, name, "", group.members, length, (), (), place, count, type)
 

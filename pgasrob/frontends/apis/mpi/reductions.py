@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.transfers import int_type
@@ -24,7 +25,11 @@ def folded(steps: Steps, operation: str, blocks: Sequence[Sequence[Expr]], types
 def extremes(steps: Steps, operation: str, blocks: Sequence[Sequence[Expr]], types: Sequence[CType]) -> list[Expr]:
     """The least or greatest values with the least of the numbers that come with them (6.9.4)."""
     if len(types) % 2:
-        steps.call.fail(f"{steps.call.name} with MPI_{operation.upper()}", "use a type of pairs: MPI_2INT and the like")
+        steps.call.fail(
+            Wrong.ARGUMENT,
+            f"{steps.call.name} with MPI_{operation.upper()}",
+            "use a type of pairs: MPI_2INT and the like",
+        )
     result: list[Expr] = []
     for place in range(0, len(blocks[0]), 2):
         (value, number), *others = [(block[place], block[place + 1]) for block in blocks]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from pgasrob.diagnostics.wrong import Wrong
+from pgasrob.frontends.apis.call_arguments import no_handle
 from pgasrob.frontends.apis.call_steps import NUMBERED, Steps, least_free
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, receive
 from pgasrob.frontends.apis.interface import Call, Way
@@ -115,7 +117,11 @@ def _request(call: Call, address: Address) -> Handle | None:
     if value == NULL:
         return None
     if not isinstance(value, Handle) or value.kind != "request":
-        call.fail("a request that is none here", "wait for requests on every way on which they have been made")
+        call.fail(
+            no_handle(value),
+            "a request that is none here",
+            "wait for requests on every way on which they have been made",
+        )
     return value
 
 
@@ -159,7 +165,9 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
 def _bring(steps: Steps, what: Pending) -> None:
     values = what.brings(steps)
     if len(values) != what.count * what.type.count:
-        steps.call.fail(f"{what.name} brings {len(values)} elements into {what.count * what.type.count}", SAME_COUNT)
+        steps.call.fail(
+            Wrong.ARGUMENT, f"{what.name} brings {len(values)} elements into {what.count * what.type.count}", SAME_COUNT
+        )
     for (displacement, kind), value in zip(what.type.elements(what.count), values, strict=True):
         steps.store(steps.call.moved(what.place, displacement), value, kind)
     key, number = what.id
@@ -245,7 +253,7 @@ def waitsome(call: Call) -> list[Way]:
     """Any requests that are complete: at least one, where it is waited for."""
     live = _live_indexes(call)
     if len(live) > MOST_LIVE:
-        call.fail(f"{call.name} of {len(live)} requests", f"at most {MOST_LIVE} are supported")
+        call.fail(Wrong.SIZE_LIMIT, f"{call.name} of {len(live)} requests", f"at most {MOST_LIVE} are supported")
     least = 1 if call.name.endswith("Waitsome") else 0
     choices = [some for count in range(least, len(live) + 1) for some in combinations(live, count)]
     return [_some(call, some) for some in choices] if live else [_some(call, (), UNDEFINED)]
@@ -284,7 +292,7 @@ def request_free(call: Call, steps: Steps) -> None:
     address = pointer(call, 0)
     request = _request(call, address)
     if request is not None and request.data[0] == "receive":
-        call.fail("MPI_Request_free of a receive", "wait for it")
+        call.fail(Wrong.CALL_LIMIT, "MPI_Request_free of a receive", "wait for it")
     match request.data if request is not None else ():
         case ("rma", tuple(id), _, int(target) | str(target), int(own)):
             made = next((each[3] for each in live_requests(steps) if each[:3] == (id, target, own)), None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.lent import used_by_call
@@ -115,9 +116,11 @@ class Operation:
     def _outside(self, part: Part, accessed: str, but: str) -> None:
         """The access is outside of the window, which is a mistake unless the displacement is but one of several."""
         if not isinstance(self.call.arguments[self.place + 1], Known):
-            self.steps.do(Fetch(self.call.register("outside"), self.call.me, Const(-1)))
+            nowhere = self.call.nowhere(f"{self.call.name} accesses {accessed} of the window {self.window}, {but}")
+            self.steps.do(Fetch(self.call.register("outside"), self.call.me, nowhere))
             return
         self.call.fail(
+            Wrong.BOUNDS,
             f"{self.call.name} at displacement {self.displacement} of rank {self.target} accesses {accessed} of the "
             f"window {self.window}, {but}",
             "attach the memory before, and send the address that MPI_Get_address gives"
@@ -157,6 +160,7 @@ def _targets(
         each = [run for member in known for run in _displacements(call, of, member, type_index)]
         if sum(map(len, each)) > MOST * len(known):
             call.fail(
+                Wrong.SIZE_LIMIT,
                 f"{call.name} at a displacement that is not known, in a window of more than {MOST} places",
                 "compute the displacement from ranks and constants, or make the window smaller",
             )
@@ -218,7 +222,9 @@ def _accumulation(call: Call, type: Datatype, index: int | None = None) -> Accum
     """The accumulation with the operation in argument ``index``; a compare and swap where there is none."""
     if type.single is None:
         call.fail(
-            f"{call.name} of elements of several types", "accumulate elements of one basic type: MPI_INT and the like"
+            Wrong.ARGUMENT,
+            f"{call.name} of elements of several types",
+            "accumulate elements of one basic type: MPI_INT and the like",
         )
     name, of = SYNONYMS.get(type.single, type.single), BASIC[type.single]
     if index is None:
@@ -282,6 +288,7 @@ def _pairs(
     here, there = ([call.size_of(each.type) for each in side] for side in (local, remote))
     if sum(here) != sum(there):
         call.fail(
+            Wrong.ARGUMENT,
             f"{call.name} moves {sum(here)} bytes to {sum(there)}",
             "give count and type of both sides for the same elements",
         )
@@ -391,7 +398,11 @@ def get_accumulate(call: Call) -> list[Outcome]:
         if update.name != "fetch":
             local = list(_numbers(call, operation.local(0, bounded(call, 1), datatype(call, 2)), update.name))
         if not len(local) == len(there) == len(result):
-            call.fail(f"the counts of {call.name} differ", "give the same number of elements for all three buffers")
+            call.fail(
+                Wrong.ARGUMENT,
+                f"the counts of {call.name} differ",
+                "give the same number of elements for all three buffers",
+            )
         for operand, target, old in zip(local, there, result, strict=True):
             operation.steps.do(update.command(operation, operand, target, queue, old))
 
@@ -458,11 +469,13 @@ def update_name(call: Call, index: int, type: CType) -> str:
         return f"{_UPDATES[name]}."
     if name in ("minloc", "maxloc"):
         call.fail(
+            Wrong.CALL_LIMIT,
             f"{call.name} with MPI_{name.upper()} is not supported, as it updates two elements at once",
             "pack value and place into one integer, and accumulate with MPI_MIN or MPI_MAX",
         )
     if name not in _BITS:
         call.fail(
+            Wrong.CALL_LIMIT,
             f"{call.name} with a logical operation is not supported",
             "use MPI_BAND, MPI_BOR or MPI_BXOR on values that are 0 or 1",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
 from pgasrob.frontends.apis.flags import Group, barrier, may_wait, waits_where_strict
 from pgasrob.frontends.apis.interface import Call
@@ -71,7 +72,9 @@ def set_name(call: Call, steps: Steps) -> None:
 def name(call: Call, steps: Steps) -> None:
     """An empty string, of what the program has not named."""
     if steps.recall(NAMED):
-        call.fail(f"{call.name} behind MPI_Comm_set_name or MPI_Win_set_name", "keep the name in a variable")
+        call.fail(
+            Wrong.CALL_LIMIT, f"{call.name} behind MPI_Comm_set_name or MPI_Win_set_name", "keep the name in a variable"
+        )
     call.rests_on(FIXED, call.name)
     steps.answer(1, 0, CHAR)
     steps.answer(2, 0, INT)
@@ -246,7 +249,7 @@ def _places(call: Call, count: int, array: int, members: tuple[int, ...], *other
     for index in range(bounded(call, count)):
         place = entry(call, array, index, INT)
         if not 0 <= place < len(members) and place not in others:
-            call.fail(f"{call.name} with rank {place} of {len(members)}", "ranks count from 0 in the group")
+            call.fail(Wrong.RANK, f"{call.name} with rank {place} of {len(members)}", "ranks count from 0 in the group")
         places.append(place)
     return places
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import cache
 from math import isqrt, prod
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_arguments import integers
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
@@ -29,7 +30,11 @@ def dims_create(call: Call, steps: Steps) -> None:
     nodes, given = call.known(0), integers(call, 2, call.known(1), INT)
     fixed, free = prod(each for each in given if each), given.count(0)
     if min(given, default=0) < 0 or nodes % fixed or (not free and nodes != fixed):
-        call.fail(f"{call.name} of {nodes} ranks with the lengths {given}", "their product must divide the number")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"{call.name} of {nodes} ranks with the lengths {given}",
+            "their product must divide the number",
+        )
     lengths = iter(_factors(nodes // fixed, free))
     for place, length in enumerate(given):
         if not length:
@@ -62,7 +67,7 @@ def _factors(number: int, count: int) -> tuple[int, ...]:
 def _grid(call: Call, index: int) -> Grid:
     grid = grid_of(call, index)
     if grid is None:
-        call.fail(f"{call.name} of a communicator without a grid", "make one with MPI_Cart_create")
+        call.fail(Wrong.ARGUMENT, f"{call.name} of a communicator without a grid", "make one with MPI_Cart_create")
     return grid
 
 
@@ -99,7 +104,11 @@ def cart_create(call: Call, steps: Steps) -> None:
     lengths, periods = (integers(call, index, count, INT) for index in (2, 3))
     size = prod(lengths)
     if min(lengths, default=1) < 1 or size > len(parent.members):
-        call.fail(f"{call.name} of a grid of {size} ranks among {len(parent.members)}", "make the grid smaller")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"{call.name} of a grid of {size} ranks among {len(parent.members)}",
+            "make the grid smaller",
+        )
     if call.known(4):
         call.rests_on(Kind.RANKS_KEPT, call.name)
     grid = tuple((length, int(periodic != 0)) for length, periodic in zip(lengths, periods, strict=True))
@@ -126,7 +135,7 @@ def cart_sub(call: Call, steps: Steps) -> None:
 def cart_coords(call: Call, steps: Steps) -> None:
     grid, rank = _grid(call, 0), call.known(1)
     if not 0 <= rank < prod(length for length, _ in grid):
-        call.fail(f"{call.name} of rank {rank}, which the grid does not have", "ranks count from 0")
+        call.fail(Wrong.RANK, f"{call.name} of rank {rank}, which the grid does not have", "ranks count from 0")
     _store(steps, 3, _coordinates(grid, rank), call.known(2))
 
 
@@ -137,7 +146,9 @@ def cart_rank(call: Call, steps: Steps) -> None:
     rank = _rank(grid, coordinates)
     if rank is None:
         call.fail(
-            f"{call.name} of {coordinates}, which lies outside of the grid", "only periodic dimensions wrap round"
+            Wrong.ARGUMENT,
+            f"{call.name} of {coordinates}, which lies outside of the grid",
+            "only periodic dimensions wrap round",
         )
     steps.answer(2, rank, INT)
 
@@ -147,7 +158,7 @@ def cart_shift(call: Call, steps: Steps) -> None:
     """The neighbours at that distance, or MPI_PROC_NULL (8.5.6)."""
     grid, direction, distance = _grid(call, 0), call.known(1), call.known(2)
     if not 0 <= direction < len(grid):
-        call.fail(f"{call.name} along dimension {direction} of {len(grid)}", "dimensions count from 0")
+        call.fail(Wrong.ARGUMENT, f"{call.name} along dimension {direction} of {len(grid)}", "dimensions count from 0")
     here = _coordinates(grid, communicator(call, 0).place(call.rank))
     for index, way in ((3, -distance), (4, distance)):
         there = _rank(grid, [place + way * (n == direction) for n, place in enumerate(here)])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import split_barriers
-from pgasrob.frontends.apis.call_arguments import member_in
+from pgasrob.frontends.apis.call_arguments import member_in, no_handle
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import all_at_once, barrier, may_wait_at_all
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
@@ -65,7 +66,9 @@ def _create(steps: Steps, communicator_index: int, part: Part) -> Window:
     each other."""
     call, window_index = steps.call, len(steps.call.arguments) - 1
     if part.unit <= 0 or (isinstance(part.bytes, int) and part.bytes < 0):
-        call.fail(f"{call.name} of {part.bytes} bytes in units of {part.unit}", "sizes and units are positive")
+        call.fail(
+            Wrong.ARGUMENT, f"{call.name} of {part.bytes} bytes in units of {part.unit}", "sizes and units are positive"
+        )
     call.rests_on(Kind.CREATION_WAITS, call.name)
     call.rests_on(Kind.UNIFIED_WINDOWS)
     of = communicator(call, communicator_index)
@@ -116,10 +119,12 @@ def attach(call: Call, steps: Steps) -> None:
     be accessed at any time."""
     of, base, bytes = window(call, 0), pointer(call, 1), call.known(2)
     if not isinstance(base.offset, int) or bytes < 0:
-        call.fail(f"{call.name} of memory that is not known here", "attach objects that each rank knows")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT, f"{call.name} of memory that is not known here", "attach objects that each rank knows"
+        )
     attached = call.published_here(of.key("attached"))
     if not isinstance(attached, frozenset):
-        call.fail(f"{call.name} to a window that is not dynamic", "make it with MPI_Win_create_dynamic")
+        call.fail(Wrong.ARGUMENT, f"{call.name} to a window that is not dynamic", "make it with MPI_Win_create_dynamic")
     call.publish(of.key("attached"), attached | {(base.object, base.offset, bytes)}, by_all=True)
     call.expose(Exposed(of.name, base, bytes))
 
@@ -139,6 +144,7 @@ def allocate_shared(call: Call, steps: Steps) -> None:
     apart = set(communicator(call, 3).members) - set(call.neighbours())
     if apart:
         call.fail(
+            Wrong.ARGUMENT,
             f"MPI_Win_allocate_shared on ranks {call.rank} and {min(apart)}, which share no memory",
             "let ranks share memory with --shared-memory, or make a communicator of those that do: MPI_Comm_split_type",
         )
@@ -158,7 +164,7 @@ def shared_query(call: Call, steps: Steps) -> None:
     """The memory of one rank, or for MPI_PROC_NULL that of the first one that has some."""
     of, place = window(call, 0), call.known(1)
     if place != PROC_NULL and not 0 <= place < len(of.members):
-        call.fail(f"{call.name} of rank {place} of {len(of.members)}", "ranks count from 0 in the window")
+        call.fail(Wrong.RANK, f"{call.name} of rank {place} of {len(of.members)}", "ranks count from 0 in the window")
     size, unit, base = 0, 1, cast(Value, NULL)
     for member in of.members if place == PROC_NULL else of.members[place : place + 1]:
         part = published(call, member, of.key("part"), "the window")
@@ -180,7 +186,11 @@ def free(call: Call, steps: Steps) -> None:
     if value == NULL:
         raise NotAllowed(rules.FREED, f"{call.name} of MPI_WIN_NULL, which MPI_Win_free leaves behind")
     if address is None or not isinstance(value, Handle) or value.kind != "window":
-        call.fail("MPI_Win_free of what is no window here", "pass the address of a window that has been made")
+        call.fail(
+            no_handle(value),
+            "MPI_Win_free of what is no window here",
+            "pass the address of a window that has been made",
+        )
     call.rests_on(Kind.FREED_MEMORY, call.name)
     of = of_handle(value)
     if call.state.get(of.key("freed")) is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
@@ -85,7 +86,11 @@ def broadcast(at: Arguments, steps: Steps) -> int:
     call, collective = at.call, Collective(at.call, 4)
     group, root = collective.group, collective.known(3)
     if not 0 <= root < len(group.members):
-        call.fail(f"the root of {call.name} is PE {root} of {len(group.members)}", "it counts within the team or set")
+        call.fail(
+            Wrong.RANK,
+            f"the root of {call.name} is PE {root} of {len(group.members)}",
+            "it counts within the team or set",
+        )
     order = flags.may_wait(steps, group, f"{call.name} of {collective.count(2)} from {root}")
     arrived = call.own_cell("shmem", "broadcast", *group.key[1:], root, order % flags.IN_ORDER, name="shmem_broadcast")
     cells = collective.cells(0, 0, collective.count(2))
@@ -153,6 +158,7 @@ def _counts(steps: Steps, collective: Collective) -> list[int]:
     if call.published_here(key) not in (None, own):
         if varies:
             call.fail(
+                Wrong.CALL_LIMIT,
                 f"PE {call.rank} brings different numbers of elements to one call of {call.name}",
                 f"the number may change from call to call, {TIMES} times, but must be the same in every run",
             )
@@ -163,7 +169,11 @@ def _counts(steps: Steps, collective: Collective) -> list[int]:
     counts = [count for count in published.values() if isinstance(count, int)]
     if len(counts) < len(members):
         missing = next(member for member, count in published.items() if not isinstance(count, int))
-        call.fail(f"PE {missing} does not come to this call of {call.name}", "let all members call it at one place")
+        call.fail(
+            Wrong.ARGUMENT,
+            f"PE {missing} does not come to this call of {call.name}",
+            "let all members call it at one place",
+        )
     return counts
 
 

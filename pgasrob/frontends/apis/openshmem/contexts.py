@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
+from pgasrob.diagnostics.wrong import Wrong
+from pgasrob.frontends.apis.call_arguments import no_handle
 from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, refuse_freed
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call, Handler, Outcome
@@ -63,6 +65,7 @@ class Arguments:
         address = self.given(index)
         if address is None:
             self.call.fail(
+                Wrong.POINTER,
                 f"argument {self.first + index + 1} of {self.call.name} is a null pointer",
                 "pass the address of a symmetric object",
             )
@@ -105,6 +108,7 @@ class Arguments:
         if isinstance(number, Const):
             if not 0 <= number.value < len(members):
                 self.call.fail(
+                    Wrong.RANK,
                     f"the team of this context has no PE {number.value}: it has {len(members)}",
                     "PE numbers are those of the team that the context was made for",
                 )
@@ -194,10 +198,13 @@ def context_of(call: Call, index: int) -> tuple[int, tuple[int, ...]]:
     value = call.arguments[index]
     if is_invalid(call, index):
         call.fail(
-            f"{call.name} on SHMEM_CTX_INVALID", "what it does there is undefined: use a context that was created"
+            Wrong.ARGUMENT,
+            f"{call.name} on SHMEM_CTX_INVALID",
+            "what it does there is undefined: use a context that was created",
         )
     if not isinstance(value, Handle) or value.kind != "context":
         call.fail(
+            no_handle(value),
             f"argument {index + 1} of {call.name} is no context here",
             "a context has to be known at every place: SHMEM_CTX_DEFAULT, or what shmem_ctx_create has set",
         )
@@ -247,6 +254,7 @@ def team_of(call: Call, index: int) -> tuple[int, ...] | None:
         return None
     if not isinstance(value, Handle) or value.kind != "team":
         call.fail(
+            no_handle(value),
             f"argument {index + 1} of {call.name} is no team here",
             "a team has to be known at every place: SHMEM_TEAM_WORLD, or what a split has set",
         )
@@ -274,7 +282,9 @@ def group_of(call: Call, index: int) -> Group:
     """The team of a collective call."""
     members = team_of(call, index)
     if members is None:
-        call.fail(f"{call.name} on SHMEM_TEAM_INVALID", "only members of a team may call its collectives")
+        call.fail(
+            Wrong.ARGUMENT, f"{call.name} on SHMEM_TEAM_INVALID", "only members of a team may call its collectives"
+        )
     value = call.arguments[index]
     number = value.data[-1] if isinstance(value, Handle) else 0
     found = group(call, members)
@@ -294,6 +304,7 @@ def active_set(call: Call, index: int) -> Group:
     members = tuple(start + place * stride for place in range(size))
     if not members or not 0 <= members[0] <= members[-1] < call.nodes:
         call.fail(
+            Wrong.RANK,
             f"the active set of {call.name} is {size} PEs from {start} on, {stride} apart; there are {call.nodes} PEs",
             "check the program with as many nodes as it needs",
         )
@@ -308,6 +319,7 @@ def group(call: Call, members: tuple[int, ...]) -> Group:
     """The group of ``members``. Active sets of the same members are one: their collectives come in one order on all."""
     if not call.among(members):
         call.fail(
+            Wrong.ARGUMENT,
             f"PE {call.rank} calls {call.name} and is not of the set {', '.join(map(str, members))}",
             "only members of a team or active set may call its collectives",
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis import thread_levels
 from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all, freed, least_free
@@ -181,7 +182,11 @@ def reallocate(call: Call, steps: Steps) -> Value:
     held = None if old is None else call.state.get(_size_of(old))
     if old is not None:
         if old.object.kind != "symmetric" or old.offset != 0 or not isinstance(held, int):
-            call.fail(f"{call.texts[0]} is no address that shmem_malloc has given", "pass one, or a null pointer")
+            call.fail(
+                Wrong.ARGUMENT,
+                f"{call.texts[0]} is no address that shmem_malloc has given",
+                "pass one, or a null pointer",
+            )
         call.rests_on(Kind.FREED_MEMORY, call.name)
     wait_for_all(steps)
     memory = _allocated(steps, size)
@@ -244,7 +249,9 @@ def ctx_destroy(call: Call, steps: Steps) -> None:
         return
     number, _ = context_of(call, 0)
     if number == 0:
-        call.fail("shmem_ctx_destroy of SHMEM_CTX_DEFAULT", "the default context lives as long as the program")
+        call.fail(
+            Wrong.ARGUMENT, "shmem_ctx_destroy of SHMEM_CTX_DEFAULT", "the default context lives as long as the program"
+        )
     steps.do(Wait(queue_of(call, number)))
     steps.note(LIVE, live_contexts(call) - {number})
 

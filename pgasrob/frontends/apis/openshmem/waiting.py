@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Given, Steps
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does, does_typed
@@ -25,7 +26,9 @@ def relation(at: Arguments, index: int) -> str:
     """The comparison that an argument names."""
     number = at.known(index)
     if not 0 <= number < len(RELATIONS):
-        at.call.fail(f"{number} is no comparison of OpenSHMEM", "use SHMEM_CMP_EQ, _NE, _GT, _LE, _LT or _GE")
+        at.call.fail(
+            Wrong.ARGUMENT, f"{number} is no comparison of OpenSHMEM", "use SHMEM_CMP_EQ, _NE, _GT, _LE, _LT or _GE"
+        )
     return tuple(RELATIONS.values())[number]
 
 
@@ -82,6 +85,7 @@ class Elements:
         self.indexes = [index for index in range(at.count(1)) if status is None or not self._left_out(status, index)]
         if some and len(self.indexes) > MOST:
             call.fail(
+                Wrong.SIZE_LIMIT,
                 f"{call.name} over {len(self.indexes)} elements may find any set of them",
                 f"check it with at most {MOST} elements, or wait for one at a time (shmem_wait_until_any)",
             )
@@ -90,6 +94,7 @@ class Elements:
         known = self.call.load(element(self.call, status, index, INT), INT)
         if not isinstance(known, Known):
             self.call.fail(
+                Wrong.UNKNOWN_LIMIT,
                 f"the status array of {self.call.name} is not known here",
                 "let the status be constants, or a null pointer",
             )

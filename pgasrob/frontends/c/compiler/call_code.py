@@ -114,8 +114,7 @@ class Calls:
         if type is not None:
             return self._finish_call(name, type, values, node)
         if (hint := self.context.unsupported(name)) is not None:
-            near = did_you_mean(name, self._functions_like(name), 0.75)
-            wrong = self.context.error("PG125", f"`{name}` is not supported", node, f"{near} {hint}".strip())
+            wrong = self.context.error("PG128", f"`{name}` is not supported", node, hint)
             raise self.context.once(name, wrong)
         missing = self.unknown_function(name, function, declared is not None)
         if declared is None:

@@ -150,7 +150,7 @@ class Initialisers:
             index += 1
             highest = max(highest, index)
             if len(leaves) > MAX_ELEMENTS:
-                raise self.context.error("PG124", f"an initialiser has more than {MAX_ELEMENTS:,} parts", node)
+                raise self.context.error("PG141", f"an initialiser has more than {MAX_ELEMENTS:,} parts", node)
             whole = index >= count if count is not None else False
             if not braced and (whole or (isinstance(type, Struct) and type.union)):
                 return highest

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 
 from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError
-from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.diagnostics.suggestions import closest, did_you_mean
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Label, Leave, Need, Object, Slot, Unit
 from pgasrob.frontends.c.standard import STRUCTS
@@ -304,11 +304,15 @@ class Context:
         return next((text for api in self.apis if (text := api.declaration(name, ())) is not None), None)
 
     def unsupported(self, name: str) -> str | None:
-        """The hint of an API for its function ``name``, which it knows and does not support."""
+        """The hint of an API for its function ``name``, which it knows and does not support. Where not all names are
+        known, one that is much like that of a supported function is misspelled."""
         for api in self.apis:
             for pattern, hint in api.unsupported.items():
-                if pattern == name or (pattern.endswith("*") and name.startswith(pattern[:-1])):
+                if pattern == name:
                     return hint
+                if pattern.endswith("*") and name.startswith(pattern[:-1]):
+                    known = name in api.further if api.further else closest(name, api.functions, 0.88) is None
+                    return hint if known else None
         return None
 
     def unknown(self, what: str, node: Node, scope: Scope) -> SourceError:

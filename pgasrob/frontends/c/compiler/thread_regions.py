@@ -195,7 +195,7 @@ class Regions:
                 return
 
     def _wrong(self, directive: Directive, message: str, hint: str = "") -> Exception:
-        return error("PG104", message, directive.pragma, hint)
+        return error("PG110", message, directive.pragma, hint)
 
     def _checked(self, directive: Directive, rest: Sequence[Directive], node: Node) -> CanonicalLoop | None:
         """The loop that ``directive`` is for, if it is for one; an error where ``node`` is nothing for it."""
@@ -231,7 +231,7 @@ class Regions:
             if leaves:
                 word = self.context.word(each)
                 message = f"this `{word}` leaves the region of `{directive.shown}` in line {directive.pragma.span.line}"
-                raise self.context.error("PG104", message, each, "a region is left at its end")
+                raise self.context.error("PG110", message, each, "a region is left at its end")
             if inner and not (loop and each is node):
                 breaks = continues = False
             elif inner:
@@ -298,7 +298,7 @@ class Regions:
                 body = body.children[0]
             inner = canonical(self.context, body)
             if inner is None:
-                raise self.context.error("PG104", f"`collapse({depth})` needs {depth} loops in each other", loop.node)
+                raise self.context.error("PG110", f"`collapse({depth})` needs {depth} loops in each other", loop.node)
             yield (loop := inner)
 
     def _own_of_task(self, node: Node) -> dict[str, Token]:
@@ -347,7 +347,7 @@ class Regions:
             hint = "declare another one inside, or give it a constant length"
             raise error("PG104", f"`{token.text}` has a length that is no constant, and cannot be listed", token, hint)
         if not isinstance(symbol, SlotVariable | LocalVariable | GlobalVariable):
-            raise error("PG104", f"`{token.text}` is no variable", token)
+            raise error("PG110", f"`{token.text}` is no variable", token)
         return self.context.complete(symbol.type)
 
     def _place(self, identifier: Node, around: Scope) -> Place:
@@ -461,7 +461,7 @@ def check_pragmas(tokens: Sequence[Token], compiled: set[int]) -> None:
             if id(pragma) not in compiled:
                 found = read(pragma)
                 if found.name not in STANDALONE or token.text != "}":
-                    raise error("PG104", f"`{found.shown}` stands before no statement", pragma)
+                    raise error("PG110", f"`{found.shown}` stands before no statement", pragma)
 
 
 def declared_outside(tokens: Sequence[Token], threadprivate: set[str]) -> None:
@@ -470,5 +470,5 @@ def declared_outside(tokens: Sequence[Token], threadprivate: set[str]) -> None:
         for pragma in token.parts:
             found = read(pragma)
             if found.name not in DECLARATIVE:
-                raise error("PG104", f"`{found.shown}` stands outside of functions", pragma)
+                raise error("PG110", f"`{found.shown}` stands outside of functions", pragma)
             threadprivate.update(each.text for each in found.list)

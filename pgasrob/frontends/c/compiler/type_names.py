@@ -205,7 +205,7 @@ class Types:
         if isinstance(inner, Void | Function):
             raise self.context.error("PG121", f"nothing can have the type {shown(inner)}", node)
         if size_of(type) > MAX_OBJECT:
-            raise self.context.error("PG124", "this is larger than any memory", node)
+            raise self.context.error("PG141", "this is larger than any memory", node)
 
     def _enum(self, node: Node) -> CType:
         """Declare the enumerators of ``node``, of which each is one more than the one before (C11, 6.7.2.2)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, calls, machine_of
@@ -62,7 +63,7 @@ def sorting(call: Call) -> Outcome:
     if base is None or count < 2 or not bytes:
         return Outcome(result=VALUE)
     if not isinstance(base.offset, int):
-        call.fail("`qsort` of elements from one on that is not known here", "sort the whole array")
+        call.fail(Wrong.UNKNOWN_LIMIT, "`qsort` of elements from one on that is not known here", "sort the whole array")
     machine = machine_of(call).machine
     machine.objects.object(base.object)
     in_cells = bool(machine.pointers.pieces(base, bytes))
@@ -119,12 +120,18 @@ def _scalars(call: Call, one: Address, other: Address, bytes: int) -> list[tuple
     machine, found = machine_of(call).machine, dict[int, int]()
     for element in (one, other):
         if not isinstance(element.offset, int):  # as in a loop that is kept: written out, it is known
-            call.fail("`qsort` of elements of which it is not known where they are", "sort an array of known length")
+            call.fail(
+                Wrong.UNKNOWN_LIMIT,
+                "`qsort` of elements of which it is not known where they are",
+                "sort an array of known length",
+            )
         start, end = element.offset, element.offset + bytes
         found |= {at - start: size for at, size in machine.pointers.pieces(element, bytes).items()}
         for at, size, _, _ in machine.objects.contents(element.object).inside(start, end):
             found.setdefault(at - start, size)
     scalars = sorted(found.items())
     if any(place + size > after for (place, size), (after, _) in pairwise([*scalars, (bytes, 0)])):
-        call.fail("`qsort` of elements whose scalars overlap", "give them the same members everywhere")
+        call.fail(
+            Wrong.CALL_LIMIT, "`qsort` of elements whose scalars overlap", "give them the same members everywhere"
+        )
     return scalars

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.library_calls import calls, known_string, machine_of, string_at
 from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Pointer
@@ -103,7 +104,9 @@ class _Scan:
         return pointer, text
 
     def _refuse(self) -> NoReturn:
-        self.call.fail(f"`{self.call.name}` of arguments that are not known here", "give it those of `main`")
+        self.call.fail(
+            Wrong.UNKNOWN_LIMIT, f"`{self.call.name}` of arguments that are not known here", "give it those of `main`"
+        )
 
     # What it does
 

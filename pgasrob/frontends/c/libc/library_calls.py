@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pgasrob.analysis.intervals import Interval
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of, only_leaves
@@ -100,7 +101,7 @@ def known_bytes(call: Call, index: int, size: int) -> bytes | None:
     """The ``size`` bytes that argument ``index`` points to; None where they are not known."""
     address = call.pointer(index)
     if address is None:
-        call.fail(f"`{call.name}` of a null pointer", "pass memory")
+        call.fail(Wrong.POINTER, f"`{call.name}` of a null pointer", "pass memory")
     found = []
     for place in range(size):
         stop_point()
@@ -145,7 +146,7 @@ def text_of(call: Call, index: int, most: int | None = None) -> bytes | None:
     if address is None:
         given = machine_of(call).machine.world.program.arguments
         more = "" if given else "; arguments of the program are given by --args"
-        call.fail(f"`{call.name}` of a null pointer", f"pass a string{more}")
+        call.fail(Wrong.POINTER, f"`{call.name}` of a null pointer", f"pass a string{more}")
     return string_at(call, address, most)
 
 
@@ -153,5 +154,7 @@ def known_string(call: Call, index: int) -> bytes:
     """The string that argument ``index`` points to, which must be known."""
     found = text_of(call, index)
     if found is None:
-        call.fail(f"`{call.name}` of a string that is not known here", "use string literals, or numbers")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT, f"`{call.name}` of a string that is not known here", "use string literals, or numbers"
+        )
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, machine_of
@@ -45,7 +46,11 @@ def has_teams(call: Call) -> bool:
 
 def _not_in_task(call: Call) -> None:
     if in_task(call):
-        call.fail(f"`{call.name}` in a task, which any thread of the team may execute", "ask before the task is made")
+        call.fail(
+            Wrong.CALL_LIMIT,
+            f"`{call.name}` in a task, which any thread of the team may execute",
+            "ask before the task is made",
+        )
 
 
 def _in_team(call: Call) -> bool:
@@ -118,7 +123,7 @@ def lock(call: Call) -> Outcome | Look:
     call.rests_on(Kind.THREADS_INDEPENDENT, f"{call.name}()")
     steps, at = Steps(call), call.pointer(0)
     if at is None or not isinstance(at.offset, int):
-        call.fail("a lock whose address is not known here", "pass the address of a variable")
+        call.fail(Wrong.UNKNOWN_LIMIT, "a lock whose address is not known here", "pass the address of a variable")
     held = cast("tuple[Address, ...]", steps.recall(LOCKS, ()))
     count = held.count(at)
     if "unset" in call.name:
@@ -138,7 +143,7 @@ def lock(call: Call) -> Outcome | Look:
 
 def _of_team(call: Call) -> Outcome | Look:
     if "nest" in call.name:
-        call.fail("a nestable lock of threads that communicate", "use a simple lock")
+        call.fail(Wrong.CALL_LIMIT, "a nestable lock of threads that communicate", "use a simple lock")
     if "test" in call.name:
         return try_to_take(call, 1, 0)
     return give_back(call, NOT_LOCKED) if "unset" in call.name else take(call, LOCK_TWICE)

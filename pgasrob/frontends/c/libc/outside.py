@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.file_calls import opened
 from pgasrob.frontends.c.libc.library_calls import VALUE, calls, machine_of, text_of, unknown_answer
@@ -38,7 +39,7 @@ def pipe(call: Call) -> Outcome:
 def line(call: Call) -> Outcome | list[Outcome]:
     to = call.pointer(0)
     if to is None:
-        call.fail(f"a null pointer where `{call.name}` puts a line", "pass memory")
+        call.fail(Wrong.POINTER, f"a null pointer where `{call.name}` puts a line", "pass memory")
     machine = machine_of(call).machine
     room = machine.objects.room(to)
     forget(call, to, min(room, call.known(1)) if call.name == "fgets" else room)
@@ -109,7 +110,7 @@ def describe(call: Call) -> Outcome:
     index = 1 if call.name in ("getrusage", "getitimer", "stat", "lstat", "fstat") else 0
     to = call.pointer(index)
     if to is None:
-        call.fail(f"a null pointer where `{call.name}` puts its result", "pass memory")
+        call.fail(Wrong.POINTER, f"a null pointer where `{call.name}` puts its result", "pass memory")
     sizes = {
         **dict.fromkeys(("stat", "lstat", "fstat"), 144),
         "uname": 390,

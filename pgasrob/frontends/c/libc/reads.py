@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.c.libc.file_calls import note_outside
@@ -163,6 +164,7 @@ def _read_printed(steps: Steps, index: int, address: Address, place: int) -> Non
     directives = None if text is None else list(_directives(call, text, place + 1))
     if directives is None or None in directives:
         call.fail(
+            Wrong.UNKNOWN_LIMIT,
             f"{argument_named(call, index)} points to memory that other ranks access, and the format is not known",
             "print with a string literal as the format",
         )
@@ -174,6 +176,7 @@ def _read_printed(steps: Steps, index: int, address: Address, place: int) -> Non
             return
         case _:
             call.fail(
+                Wrong.ARGUMENT,
                 f"{argument_named(call, index)} points to memory that other ranks access, and is printed as `%{kind}`",
                 "print strings by `%s`, pointers by `%p`",
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.library_calls import calls, known_string, machine_of, spelled, text_of, unknown_value
 from pgasrob.frontends.c.libc.string_functions import forget
@@ -51,7 +52,9 @@ def scan(call: Call) -> Outcome:
 def _target(call: Call, index: int) -> Address:
     to = call.pointer(index)
     if to is None:
-        call.fail(f"a null pointer where `{call.name}` puts what it has read", "pass the address of a variable")
+        call.fail(
+            Wrong.POINTER, f"a null pointer where `{call.name}` puts what it has read", "pass the address of a variable"
+        )
     return to
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.transfers import pairs
@@ -52,7 +53,9 @@ def read_bytes(steps: Steps, index: int, address: Address, bytes: int) -> None:
     if bytes <= 0:
         return
     if not isinstance(address.offset, int):
-        call.fail(f"it is not known where {argument_named(call, index)} points to", "use a known index")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT, f"it is not known where {argument_named(call, index)} points to", "use a known index"
+        )
     if not machine.objects.within(address, bytes):
         steps.do(Load(call.register("read"), machine.world.nowhere(machine.objects.outside(address, bytes))))
         return
@@ -118,7 +121,9 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
     if not isinstance(address.offset, int) and not may_change(call, address):
         return [], False
     if not isinstance(address.offset, int):
-        call.fail(f"it is not known where {argument_named(call, index)} points to", "use a known index")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT, f"it is not known where {argument_named(call, index)} points to", "use a known index"
+        )
     chain: list[Known | Address] = []
     written = False
     size = machine.objects.room(address)
@@ -142,6 +147,7 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
         chain.append(place)
         if written and len(chain) > MOST_BYTES:
             call.fail(
+                Wrong.SIZE_LIMIT,
                 f"{argument_named(call, index)} is a string in more than {MOST_BYTES:,} bytes that other ranks access",
                 "verify a smaller case, with a smaller buffer",
             )
@@ -152,6 +158,7 @@ def refuse_cells(call: Call, index: int, address: Address, what: str) -> None:
     """Refuse a call whose accesses to memory of other ranks cannot be modelled exactly."""
     if in_cells(call, address):
         call.fail(
+            Wrong.CALL_LIMIT,
             f"{argument_named(call, index)} points to memory that other ranks access, {what}",
             "use memory of the rank's own, and copy",
         )

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import partial, reduce
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.apis.transfers import pairs
@@ -169,7 +170,7 @@ def _room(call: Call, address: Address) -> int:
 def search(call: Call) -> Outcome:
     text = known_bytes(call, 0, call.known(2)) if call.name == "memchr" else known_string(call, 0) + b"\0"
     if text is None:
-        call.fail("`memchr` of memory that is not known here", "look at it byte by byte")
+        call.fail(Wrong.UNKNOWN_LIMIT, "`memchr` of memory that is not known here", "look at it byte by byte")
     start = call.pointer(0)
     assert start is not None
     match call.name:
@@ -262,7 +263,7 @@ def converted(call: Call) -> Outcome:
             16 if re.match(rb"\s*[-+]?0[xX][0-9a-fA-F]", text) else 8 if re.match(rb"\s*[-+]?0", text) else 10
         )
         if not 2 <= base <= 36:
-            call.fail(f"`{call.name}` with the base {base}", "there is 0, and 2 to 36")
+            call.fail(Wrong.ARGUMENT, f"`{call.name}` with the base {base}", "there is 0, and 2 to 36")
         digits = b"0123456789abcdefghijklmnopqrstuvwxyz"[:base]
         prefix = b"(0[xX](?=[0-9a-fA-F]))?" if base == 16 else b""
         found = re.match(rb"\s*[-+]?" + prefix + b"[" + digits + b"]+", text, re.IGNORECASE)
@@ -291,12 +292,12 @@ def written(call: Call, to: Address, data: bytes) -> tuple[tuple[Address, Value,
 def copy_string(call: Call) -> Outcome:
     to, data = call.pointer(0), text_of(call, 1, call.known(2) if call.name in ("strncpy", "strncat") else None)
     if to is None:
-        machine_of(call).machine.issuer.fault(no_pointer(call.arguments[0], "argument 1"))
+        machine_of(call).machine.issuer.fault(*no_pointer(call.arguments[0], "argument 1"))
         return Outcome()
     start = text_of(call, 0) if "cat" in call.name else b""
     if data is None or start is None:
         if call.name == "stpcpy":
-            call.fail("`stpcpy` of a string that is not known here", "use string literals")
+            call.fail(Wrong.UNKNOWN_LIMIT, "`stpcpy` of a string that is not known here", "use string literals")
         of = call.pointer(1)
         assert of is not None
         if start is not None and in_cells(call, of) and call.name in ("strcpy", "strcat"):
@@ -336,7 +337,9 @@ def token(call: Call) -> Outcome:
         start = before
     text, ends = string_at(call, start), known_string(call, 1)
     if text is None:
-        call.fail(f"`{call.name}` of a string that is not known here", "use string literals, or numbers")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT, f"`{call.name}` of a string that is not known here", "use string literals, or numbers"
+        )
     first = next((at for at, byte in enumerate(text) if byte not in ends), len(text))
     last = next((at for at in range(first, len(text)) if text[at] in ends), len(text))
     following = call.moved(start, min(last + 1, len(text)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c import code
@@ -57,7 +58,11 @@ def fork(call: Call) -> Outcome:
     if not call.known(1):
         return Outcome()
     if asked > MOST_THREADS:
-        call.fail(f"a team of {asked} threads", f"at most {MOST_THREADS} are supported: ask for fewer by num_threads")
+        call.fail(
+            Wrong.SIZE_LIMIT,
+            f"a team of {asked} threads",
+            f"at most {MOST_THREADS} are supported: ask for fewer by num_threads",
+        )
     if asked <= 1:
         return Outcome()
     if machine.position.others:
@@ -119,7 +124,7 @@ def task(call: Call) -> Outcome:
     """Whether this thread executes the task. The other arguments are values that are given to it."""
     threads, size = threads_of(call), size_of_team(call)
     if in_task(call):
-        call.fail("a task that a task makes", "let the region of the team make all of them")
+        call.fail(Wrong.CALL_LIMIT, "a task that a task makes", "let the region of the team make all of them")
     if size == 1 or not call.known(0):
         return Outcome(result=Known(1))
     call.rests_on(Kind.TASKS_AT_ONCE)
@@ -127,7 +132,11 @@ def task(call: Call) -> Outcome:
     alive = cast(Alive, call.state.get(ALIVE, ()))
     thread = least_free({number for number, _, _ in alive}, size)
     if thread > MOST_THREADS:
-        call.fail(f"more than {MOST_THREADS - size + 1} tasks at once", "verify a smaller case, with fewer tasks")
+        call.fail(
+            Wrong.SIZE_LIMIT,
+            f"more than {MOST_THREADS - size + 1} tasks at once",
+            "verify a smaller case, with fewer tasks",
+        )
     frame = machine.position.frame
     inner = next(each for each in frame.function.regions if each.name == "task" and each.first <= frame.pc < each.last)
     made = frame.function.code[frame.pc]
@@ -349,7 +358,11 @@ def claimed(call: Call) -> Outcome:
     statements: tuple[Statement, ...] = ()
     if nowait:
         if turn == MOST_LOOPS:
-            call.fail(f"a loop that threads pass more than {MOST_LOOPS} times without a barrier", "leave `nowait` away")
+            call.fail(
+                Wrong.SIZE_LIMIT,
+                f"a loop that threads pass more than {MOST_LOOPS} times without a barrier",
+                "leave `nowait` away",
+            )
         return Outcome(state={**_after_pieces(call), f"C.claims {place}": turn + 1})
     if turn and not threads_of(call).number:
         statements = call.do(Store(threads_of(call).cell("piece", place, 1 - turn % 2), FREE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of
@@ -63,7 +64,11 @@ def create(call: Call) -> Outcome:
     start, argument = call.arguments[-2:]
     function = machine.world.program.unit.functions.get(start.name) if isinstance(start, Code) else None
     if function is None:
-        call.fail("a thread whose function is not known here", "pass the name of a function of the program")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT,
+            "a thread whose function is not known here",
+            "pass the name of a function of the program",
+        )
     if threads.number or threads.team[0] > 1:
         raise Problem("PG104", "a thread that another one creates is not supported", "create it in main", call.span)
     if registers_in(argument):
@@ -72,7 +77,7 @@ def create(call: Call) -> Outcome:
     alive = _alive(call)
     thread = least_free({number for number, _, _ in alive}, 1)
     if thread > MOST_THREADS:
-        call.fail(f"more than {MOST_THREADS} threads", "verify a smaller case, with fewer threads")
+        call.fail(Wrong.SIZE_LIMIT, f"more than {MOST_THREADS} threads", "verify a smaller case, with fewer threads")
     last = dict(cast("tuple[tuple[int, int], ...]", call.state.get(LAST, ())))
     if thread in last and any(each.of_thread for each in machine.world.program.unit.objects.values()):
         hint = "give each thread variables of its own by its argument"
@@ -99,11 +104,17 @@ def create(call: Call) -> Outcome:
 def join(call: Call) -> Outcome:
     handle, threads = call.arguments[0], machine_of(call).machine.threads
     if not isinstance(handle, Handle) or handle.kind != "thread":
-        call.fail("a thread that is not known here", "keep it in a variable that one thread alone sets")
+        call.fail(
+            Wrong.UNKNOWN_LIMIT, "a thread that is not known here", "keep it in a variable that one thread alone sets"
+        )
     thread, number = cast("tuple[int, int]", handle.data)
     found = next((each for each in _alive(call) if each[:2] == (thread, number)), None)
     if found is None or threads.number:
-        call.fail("a thread that has been joined already, or by another thread", "join each thread once, in main")
+        call.fail(
+            Wrong.ARGUMENT,
+            "a thread that has been joined already, or by another thread",
+            "join each thread once, in main",
+        )
     rest = tuple(each for each in _alive(call) if each is not found)
     notes, steps = threads.after_end_of(thread, number, found[2]), Steps(call)
     steps.do(*threads.ended((thread,)))
@@ -120,7 +131,7 @@ def join(call: Call) -> Outcome:
 def leave(call: Call) -> Outcome:
     threads = machine_of(call).machine.threads
     if not threads.number:
-        call.fail(f"`{call.name}` in the main thread", "join the other threads, and return from main")
+        call.fail(Wrong.CALL_LIMIT, f"`{call.name}` in the main thread", "join the other threads, and return from main")
     threads.returns(call.arguments[0])
     return Outcome(ends=True)
 
@@ -169,7 +180,11 @@ def wait_at_barrier(call: Call) -> Outcome:
     at, threads = address_of(call), machine_of(call).machine.threads
     count = dict(cast("tuple[tuple[object, int], ...]", call.state.get(BARRIERS, ()))).get(at)
     if count is None:
-        call.fail("a barrier of threads that has not been initialised before these began", "initialise it in main")
+        call.fail(
+            Wrong.ARGUMENT,
+            "a barrier of threads that has not been initialised before these began",
+            "initialise it in main",
+        )
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     key = (*at.object.number, at.offset) if isinstance(at.object.number, tuple) else (at.object.number, at.offset)
     sign, came = (threads.cell(what, at.object.kind, *cast("tuple[int | str, ...]", key)) for what in ("sign", "came"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.code import Branch, Jump
@@ -36,7 +37,7 @@ def wait(call: Call) -> Outcome:
     steps, at, mutex = Steps(call), address_of(call), address_of(call, 1)
     if not _in_a_loop(call):
         hint = f"write `while (!ready) {call.name}(...);`, for it may return without a signal"
-        call.fail(f"`{call.name}` that is in no loop", hint)
+        call.fail(Wrong.CALL_LIMIT, f"`{call.name}` that is in no loop", hint)
     if mutex not in held(steps):
         steps.illegal(NOT_HELD, f"`{call.name}` with a mutex that this thread has not locked")
         return steps.outcome(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.c.libc.library_calls import machine_of
@@ -21,7 +22,7 @@ def address_of(call: Call, index: int = 0) -> Address:
     """Where the lock in that argument lies."""
     at = call.pointer(index)
     if at is None or not isinstance(at.offset, int):
-        call.fail("a lock whose address is not known here", "pass the address of a variable")
+        call.fail(Wrong.UNKNOWN_LIMIT, "a lock whose address is not known here", "pass the address of a variable")
     return at
 
 

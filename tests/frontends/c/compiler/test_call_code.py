@@ -80,4 +80,4 @@ def test_names_that_only_look_like_those_of_an_api() -> None:
 def test_what_an_api_does_not_support_is_an_error_with_its_advice() -> None:
     with pytest.raises(SourceError) as caught:
         function("net_get_all(p);")
-    assert [(each.code, each.hint) for each in caught.value.diagnostics] == [("PG125", "use net_put")]
+    assert [(each.code, each.hint) for each in caught.value.diagnostics] == [("PG128", "use net_put")]

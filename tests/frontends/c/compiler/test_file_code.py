@@ -68,7 +68,7 @@ def test_a_function_with_a_mistake_is_not_called_without_it() -> None:
         ("int f(int a); int g(void) { return f(1); }", "PG125"),
         ("int f(int a) { return 0; } int g(void) { return f(); }", "PG126"),
         ("_Static_assert(sizeof(int) == 8, \"int\");", "PG103"),
-        ("wchar_t c = L'x';", "PG106"),
+        ("wchar_t c = L'x';", "PG120"),
         ("int main(void) x { return 0; }", "PG107"),
         ("int else(void) { return 0; }", "PG107"),
         ("int x @ 3;", "PG101"),
