@@ -35,7 +35,7 @@ async def run(seconds: float, memory: int, work: Callable[[*Ts], T], *arguments:
     with anyio.move_on_after(seconds):
         try:
             return await anyio.to_process.run_sync(_within, memory, work, arguments, cancellable=True)
-        except (MemoryError, RecursionError, anyio.BrokenWorkerProcess):
+        except (RecursionError, anyio.BrokenWorkerProcess):
             raise TooLarge from None
     raise TooLong(f"it took longer than {seconds:g} s")
 
@@ -50,4 +50,7 @@ def _within(memory: int, work: Callable[..., T], arguments: tuple[Any, ...]) -> 
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    return work(*arguments)
+    try:
+        return work(*arguments)
+    except MemoryError:
+        os._exit(1)  # what it keeps may be what has filled it

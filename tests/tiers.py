@@ -144,6 +144,13 @@ SLOW: dict[str, str] = {
         all_of_it_fits_a_projector back_another_way_and_forks_lose_nothing c_is_explored_too_and_a_link_opens_the_same
         choices_lead_to_a_violation_that_is_marked the_text_is_edited_beside_the_run
     """,
+    "explore/test_serve.py": """
+        a_check_has_verdict_report_picture_and_the_choices_of_its_run a_check_that_runs_away_is_ended/2
+        a_client_that_is_slow_is_given_up a_process_that_answers_opens_nothing_and_starts_nothing
+        every_example_of_the_menu_can_be_read hostile_texts_are_refused/4 it_says_what_is_exposed
+        many_clients_at_once_are_answered_rightly processes_end_with_the_server
+        requests_that_two_could_read_differently_are_refused/4 silent_connections_do_not_use_up_all
+    """,
     "explore/test_server.py": """
         it_serves_this_machine_alone_and_ends_on_ctrl_c no_argument_of_the_browser_has_the_token
         what_takes_too_long_is_given_up_and_the_next_is_answered who_brings_no_request_is_sent_away

@@ -16,7 +16,7 @@ from pgasrob.explore.checked import check, repaired
 from pgasrob.explore.nearest import choices, choices_of, nearest
 from pgasrob.explore.position import follow
 from pgasrob.explore.position_json import position_to_json
-from pgasrob.explore.programs_kept import instance_of
+from pgasrob.explore.programs_kept import forget_if_larger, instance_of
 from pgasrob.explore.request_bounds import MOST_ANSWER
 from pgasrob.render import english
 from pgasrob.render.shared_json import errors_to_json
@@ -32,6 +32,7 @@ def answer(what: str, asked: AskedRun, seconds: float, memory: int) -> Answer:
     by itself, where it can."""
     if asked.reads.alone:
         no_files.from_now_on()
+    forget_if_larger(memory // 2)
     try:
         status, text = 200, dumps(ANSWERS[what](asked, seconds, memory))
     except SourceError as error:

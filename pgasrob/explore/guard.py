@@ -30,6 +30,8 @@ ALWAYS = {
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
 }
 """Headers of every answer, unless it has its own."""
+ENDING = (400, 408, 413)
+"""Refusals after which the connection is closed: what follows may be the rest of a body."""
 
 
 class Guard:
@@ -60,7 +62,7 @@ class Guard:
     def _answer(self, refused: Refused) -> Response:
         if refused.wait:
             return refusal(refused)
-        headers = {"Connection": "close"} if refused.status in (400, 413) else {}
+        headers = {"Connection": "close"} if refused.status in ENDING else {}
         text = f"pgasrob {self._service.command} refuses this request: {refused}\n"
         return PlainTextResponse(text, refused.status, headers)
 
@@ -110,4 +112,6 @@ def refusal(refused: Refused) -> Response:
     """A refusal as the page reads it."""
     said = {"refused": str(refused)} | ({"wait": refused.wait} if refused.wait else {})
     headers = {"Retry-After": str(refused.wait)} if refused.wait else {}
+    if refused.status in ENDING:
+        headers["Connection"] = "close"
     return JSONResponse(said, refused.status, headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from pgasrob.explore.asked_run import AskedRun
 from pgasrob.explore.request_bounds import MOST_NODES
 from pgasrob.frontends.lower import CProgram
 from pgasrob.program.program import Program
+from pgasrob.robustness.limits import resident_memory
 from pgasrob.robustness.load import load
 
 if TYPE_CHECKING:
@@ -47,6 +49,14 @@ def instance_of(asked: AskedRun) -> tuple[Program | CProgram, Instance]:
     if instance.processes > MOST_NODES:
         raise _too_many(instance.processes, "threads" if instance.has_threads else "nodes", asked)
     return kept.program, instance
+
+
+def forget_if_larger(most: int) -> None:
+    """Keep no programs where the process has more bytes than this in memory: the next request needs them."""
+    if resident_memory() > most:
+        _instantiated.cache_clear()
+        _read.cache_clear()
+        gc.collect()
 
 
 def _too_many(number: int, what: str, asked: AskedRun) -> SourceError:

@@ -36,10 +36,14 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.program.outside_memory import Place
 
-DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
-SHARED = re.compile(r"[ \t*]*shared-memory[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
 
-ARGUMENTS = re.compile(r"[ \t*]*args[ \t]*:[ \t]*(?P<text>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
+def _entry(name: str) -> re.Pattern[str]:
+    """Lines of comments that say something under this ``name``. From the first of several blanks on: a try from each of
+    them would take very long where there are very many."""
+    return re.compile(rf"(?<![ \t*])[ \t*]*+{name}[ \t]*+:(?P<said>[^\r\n]*)")
+
+
+DIALECT, SHARED, ARGUMENTS = _entry("api"), _entry("shared-memory"), _entry("args")
 
 
 @dataclass(slots=True, repr=False)
@@ -319,14 +323,18 @@ def _arguments_of(text: str, file: str) -> tuple[str, ...] | None:
     """The arguments of the program, as the comments at the head of ``text`` say: `// args: -n 4 out.txt`."""
     said = None
     for match in _head(text, ARGUMENTS):
-        said = split_arguments(match["text"], lambda message, hint: _not_in_head(message, hint, file))
+        said = split_arguments(_said(match), lambda message, hint: _not_in_head(message, hint, file))
     return said
 
 
 def _names(text: str, entry: re.Pattern[str]) -> Iterator[str]:
     """The names, separated by commas, that the comments at the head of ``text`` list in lines like ``entry``."""
     for match in _head(text, entry):
-        yield from filter(None, map(str.strip, match["names"].split(",")))
+        yield from filter(None, map(str.strip, _said(match).split(",")))
+
+
+def _said(match: re.Match[str]) -> str:
+    return match["said"].lstrip(" \t").rstrip(" \t*")
 
 
 def _head(text: str, entry: re.Pattern[str]) -> Iterator[re.Match[str]]:

@@ -44,8 +44,8 @@ from pgasrob.stop_points import stop_point
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
 """The next comment, if only blanks precede it."""
 ENTRY = re.compile(
-    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate|synchronised)\b[ \t]*"
-    r"(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
+    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate|synchronised)\b[ \t]*+"
+    r"(?:with\b[ \t]*+(?P<with>[^:]*+)(?=:))?(?P<colon>:?)"
     r"[ \t]*(?P<value>.*))",
     re.IGNORECASE,
 )
@@ -272,9 +272,9 @@ class _Head:
         elif match["with"] is not None:
             reading = READINGS.get(" ".join(match["with"].lower().split()))
             if reading is None:
-                place_of_reading = place + match.start("with")
+                given, place_of_reading = match["with"].rstrip(" \t"), place + match.start("with")
                 hint = f"write `expect with {'`, `'.join(READINGS)}`"
-                self.fail(f"`{short(match['with'])}` is no reading", match["with"], place_of_reading, hint)
+                self.fail(f"`{short(given)}` is no reading", given, place_of_reading, hint)
             self.cases[reading] = cases(reading in self.cases, "", CASE, HINT)
         elif not first:
             if colon:

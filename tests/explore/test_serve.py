@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +27,12 @@ from pgasrob.explore.app import Shown, application  # noqa: E402
 from pgasrob.explore.asked_run import AskedRun, Reads, Refused  # noqa: E402
 from pgasrob.explore.example_menu import example, menu  # noqa: E402
 from pgasrob.explore.link import Linked  # noqa: E402
+from pgasrob.explore.request_bounds import MOST_TEXT  # noqa: E402
 from pgasrob.explore.service import Service  # noqa: E402
 from pgasrob.frontends.options import FrontEnd  # noqa: E402
 from pgasrob.program.reading import DEFAULT_READING  # noqa: E402
+from tests.explore import serve_load  # noqa: E402
+from tests.processes import children, gone, needs_proc  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 PORT = 4712
@@ -178,6 +185,119 @@ def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch)
     assert re.fullmatch(
         r"the answer has [\d,]+ characters, and at most 100 are sent; try fewer nodes", found["refused"]
     )
+
+
+SHMEM, MAIN = "#include <shmem.h>\n", "int main(void) {{ shmem_init(); {} shmem_finalize(); return 0; }}\n"
+HOSTILE = {
+    "a bomb of macros": (
+        SHMEM + "#define A0 x x x x x x x x\n" + "".join(f"#define A{i + 1} {f'A{i} ' * 9}\n" for i in range(9)) + "A9",
+        "PG105",
+    ),
+    "a bomb of pasted tokens": (
+        SHMEM + "#define P(a, b) a##b\n#define Q(x) P(x, x)\n" + MAIN.format("int " + "Q(" * 30 + "a" + ")" * 30 + ";"),
+        "PG105",
+    ),
+    "a file that includes itself": ('#include "program.c"\n' * 2 + MAIN.format(""), "PG102"),
+    "brackets": (SHMEM + MAIN.format(f"int x = {'(' * 30_000}1{')' * 30_000};"), "PG108"),
+    "blocks": (SHMEM + MAIN.format("{" * 30_000 + "}" * 30_000), "PG108"),
+    "signs": (SHMEM + MAIN.format("int x = " + "-" * 60_000 + "1;"), "PG108"),
+    "conditions": (SHMEM + MAIN.format("int x = " + "1?" * 15_000 + "1" + ":1" * 15_000 + ";"), "PG108"),
+    "pointers": (SHMEM + MAIN.format("int " + "*" * 60_000 + "p;"), "PG108"),
+    "dimensions": (SHMEM + MAIN.format("int a" + "[2]" * 20_000 + ";"), "PG108"),
+    "digits": (SHMEM + MAIN.format(f"long x = {'9' * 60_000};"), "PG106"),
+    "an exponent": (SHMEM + MAIN.format("double x = 0x1p99999999;"), "PG106"),
+    "a type without end": (
+        SHMEM
+        + "typedef char a0[1000000];"
+        + "".join(f"typedef a{i} a{i + 1}[1000000];" for i in range(50))
+        + MAIN.format("a50 x;"),
+        "PG124",
+    ),
+    "a recursion": (SHMEM + "int f(int x) { return f(x + 1); }\n" + MAIN.format("f(0);"), "PG145"),
+    "a loop of 2^64 rounds": (
+        SHMEM + MAIN.format("for (unsigned long i = 0; i < 18446744073709551615UL; i++) ;"),
+        "PG141",
+    ),
+    "zero bytes": (SHMEM + "\0" + MAIN.format(""), "PG101"),
+    "marks of direction": (SHMEM + MAIN.format("int \u202ex;"), "PG101"),
+    "control characters": ("".join(map(chr, range(32))) * 2_000, "PG101"),
+    "an open comment": ("/*" * 30_000, "PG107"),
+    "blanks": (" " * 65_536, "PG144"),
+    "commands in a comment": ("/* " + "* api : " * 8_000 + "*/\n" + SHMEM + MAIN.format(""), "PG161"),
+}
+"""Texts in C with the code of the refusal."""
+HOSTILE_PGAS = {
+    "blocks": ("process {" + "loop {" * 9_000 + "}" * 9_000 + "}", "PG022"),
+    "brackets": (f"register r; process {{ r <- {'(' * 30_000}1{')' * 30_000}; }}", "PG022"),
+    "digits": (f"register r; process {{ r <- {'9' * 60_000}; }}", "PG016"),
+    "memory": ("memory a[100000000]; process { mem[a] <- 1; }", "PG062"),
+    "zero bytes": ("process { \0 }", "PG002"),
+    "nodes": ("nodes 1000000000; process { skip; }", "PG031"),
+    "nothing": ("", "PG003"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "language"),
+    [(*each, "c") for each in HOSTILE.values()] + [(*each, "pgas") for each in HOSTILE_PGAS.values()],
+    ids=[*HOSTILE, *(f"{name} in .pgas" for name in HOSTILE_PGAS)],
+)
+def test_hostile_texts_are_refused(text: str, code: str, language: str) -> None:
+    assert len(text) <= MOST_TEXT
+    status, found = answered("check", text, language)
+    assert (status, found["errors"][0]["code"]) == (422, code)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'char *s = "\ud800\udfff";', "int a[1 << 30] = {0}; a[5] = 1;", "long x = 1L << 100000000;",
+        "long *p = shmem_malloc(1L << 40); shmem_long_p(p, 1, 0);", 'printf("%2000000000d", 1);',
+        'char b[9]; snprintf(b, 9, "%.99999999f", 1.0);', 'system("touch FILE"); fopen("FILE", "w"); remove("FILE");',
+    ],
+)  # fmt: skip
+def test_what_would_be_large_or_bad_when_executed_is_not_executed(statement: str, tmp_path: Path) -> None:
+    text = f"{SHMEM}#include <stdio.h>\n#include <stdlib.h>\n" + MAIN.format(
+        statement.replace("FILE", str(tmp_path / "new"))
+    )
+    status, found = answered("check", text)
+    assert status == 200 and found["headline"]
+    assert not [*tmp_path.iterdir()]
+
+
+RUNS_AWAY = (
+    SHMEM
+    + "int f0(int x) { return x; }\n"
+    + "".join(f"int f{i + 1}(int x) {{ return f{i}(x) + f{i}(x); }}\n" for i in range(40))
+    + MAIN.format("f40(1);")
+)
+
+
+LARGE = (
+    "#define P(a, b) a##b\n#define Z(a, b) P(a, b)\n#define Q(x) Z(x, x)\n"
+    + f"#define BIG {'Q(' * 19}a{')' * 19}\n"
+    + "int " + ", ".join(f"Z(BIG, {i})" for i in range(300)) + ";"
+)  # fmt: skip
+"""Half a megabyte for each name."""
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "memory", "why"),
+    [(RUNS_AWAY, 1.0, 4 << 30, "longer than 1 s"), (LARGE, 60.0, 200 << 20, "more memory than the 0.2 GB")],
+)
+def test_a_check_that_runs_away_is_ended(
+    text: str, seconds: float, memory: int, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(answer_processes.SECONDS, "check", seconds)
+    workers = Workers(Service("serve", memory=memory))
+    asked = AskedRun(text, "c", None, (), True, READS)
+
+    async def answer() -> None:
+        await workers.answer(workers.turn("check"), asked)
+
+    with pytest.raises(Refused) as refused:
+        anyio.run(answer)
+    assert (refused.value.status, why in str(refused.value)) == (503, True), refused.value
 
 
 # --- No file is read -------------------------------------------------------------------------------------------------
@@ -425,3 +545,175 @@ def test_who_does_not_wait_any_more_leaves_the_queue(gone_first: bool) -> None:
             assert workers._free == 0
 
     anyio.run(asked)
+
+
+# --- The command -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    with serve_load.served("--rate", "0") as found:
+        yield found
+
+
+Served = tuple[subprocess.Popen[str], str]
+
+
+def asked_again(address: str) -> int:
+    status: int = httpx.post(f"{address}position", json={"text": TINY, "language": "pgas"}, timeout=60).status_code
+    return status
+
+
+def sent(address: str, data: bytes) -> bytes:
+    """What the server answers to these bytes, until it closes the connection."""
+    port = int(address.split(":")[2].strip("/"))
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.sendall(data.replace(b"HOST", b"Host: 127.0.0.1:%d\r\nContent-Type: application/json" % port))
+        found = b""
+        try:
+            while piece := connection.recv(65_536):
+                found += piece
+        except ConnectionError:
+            pass
+        return found
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"POST /position HTTP/1.1\r\nHOST\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /",
+        b"POST /position HTTP/1.1\r\nHOST\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n{}{}{}",
+        b"POST /position HTTP/1.1\r\nHOST\r\nContent-Length: -5\r\n\r\n{}",
+        b"POST /position HTTP/1.1\r\nHOST\r\nContent-Length: 99999999999999999999999\r\n\r\n{}",
+        b"POST /position HTTP/1.1\r\nHOST\r\nContent-Length: 2\r\n\r\n[]GET / HTTP/1.1\r\nHOST\r\n\r\n",
+        b"POST /position HTTP/1.1\r\nHOST\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        b"POST /position HTTP/1.1\r\nHOST\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHOST\r\nHOST\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET /\0 HTTP/1.1\r\nHOST\r\n\r\n",
+        b"GET /\xc3\xbc HTTP/1.1\r\nHOST\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHOST\r\nX: " + b"a" * 1_000_000,
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20,
+    ],
+)
+def test_requests_that_two_could_read_differently_are_refused(data: bytes, served: Served) -> None:
+    answer = sent(served[1], data)
+    assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1 ") == 1
+    assert asked_again(served[1]) == 200
+
+
+def test_silent_connections_do_not_use_up_all(served: Served) -> None:
+    port = int(served[1].split(":")[2].strip("/"))
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(600)]
+    try:
+        assert [asked_again(served[1]) for _ in range(3)] == [200] * 3
+    finally:
+        for each in silent:
+            each.close()
+
+
+def test_a_client_that_is_slow_is_given_up(served: Served) -> None:
+    begun = time.monotonic()
+    slow = b"POST /position HTTP/1.1\r\nHOST\r\nContent-Length: 500\r\n\r\n{"
+    head, body = sent(served[1], b"GET / HTTP/1.1\r\nX: "), sent(served[1], slow)
+    assert head == b"" and body.startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - begun < 60
+
+
+def test_many_clients_at_once_are_answered_rightly(served: Served) -> None:
+    counted = anyio.run(serve_load.checks, served[1], 12, 24)
+    assert (counted.wrong, len(counted.seconds), set(counted.statuses)) == ([], 24, {200})
+
+
+@pytest.mark.nightly
+def test_fifty_clients_make_a_thousand_checks(served: Served) -> None:
+    counted = anyio.run(serve_load.checks, served[1], 50, 1_000)
+    assert (counted.wrong, len(counted.seconds), set(counted.statuses)) == ([], 1_000, {200})
+
+
+@pytest.mark.nightly
+def test_a_crowd_that_has_to_wait_is_answered_in_the_end() -> None:
+    with serve_load.served("--jobs", "1", "--rate", "60") as (_, address):
+        counted = anyio.run(serve_load.checks, address, 150, 300)
+    assert (counted.wrong, len(counted.seconds), counted.statuses[503] > 0) == ([], 300, True)
+
+
+@needs_proc
+def test_processes_end_with_the_server() -> None:
+    with serve_load.served() as (started, address):
+        assert asked_again(address) == 200
+        known = children(started.pid)
+        assert len(known) >= 2
+    assert gone(known)
+
+
+def test_it_says_what_is_exposed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "pgasrob", "serve", "--host", "0.0.0.0", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as started:
+        assert started.stdout
+        said = [started.stdout.readline() for _ in range(5)]
+        started.send_signal(signal.SIGTERM)
+    assert started.returncode == 130
+    assert re.fullmatch(r"Serving at http://0\.0\.0\.0:\d+/\n", said[0])
+    assert said[1].startswith("Exposed to everyone who reaches 0.0.0.0: the page, the examples, and checks of programs")
+    assert "No file of this machine is exposed. There is no password" in said[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "refusal"),
+    [
+        (("--host", "256.0.0.1"), "cannot listen on port 8000 of 256.0.0.1"),
+        (("--host", "192.0.2.1"), "cannot listen on port 8000 of 192.0.2.1"),
+        (("--memory-limit", "0"), "needs one"),
+        (("--jobs", "0"), "--jobs"),
+        (("--rate", "-1"), "--rate"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(arguments: tuple[str, ...], refusal: str) -> None:
+    from click.testing import CliRunner
+
+    from pgasrob.cli import cli
+
+    answer = CliRunner().invoke(cli, ["serve", *arguments])
+    assert answer.exit_code == 2
+    assert refusal in answer.output
+
+
+def test_the_image_runs_the_server_as_nobody() -> None:
+    """The file cannot be built here: what it copies and calls is there, and it installs as the README says."""
+    lines = re.sub(r"\\\n", " ", (ROOT / ".github/Containerfile").read_text()).splitlines()
+    does = [line.partition(" ")[::2] for line in lines if line and not line.startswith("#")]
+    assert {name for name, _ in does} == {
+        "FROM",
+        "RUN",
+        "WORKDIR",
+        "COPY",
+        "ENV",
+        "USER",
+        "EXPOSE",
+        "STOPSIGNAL",
+        "ENTRYPOINT",
+    }
+    readme = (ROOT / "README.md").read_text()
+    installs = [what for name, what in does if name == "RUN" and "pip install" in what]
+    assert [each.replace("'.[explore]'", ".") for each in installs] == [
+        "python3 -m venv .venv && .venv/bin/pip install ."
+    ]
+    assert installs[0].replace("'.[explore]'", ".") in readme
+    assert dict(does)["USER"] == "65534:65534"
+    program, *arguments = json.loads(dict(does)["ENTRYPOINT"])
+    assert program == ".venv/bin/pgasrob" and arguments[0] == "serve"
+    from pgasrob.cli.serve import serve
+
+    parsed = serve.make_context("serve", arguments[1:]).params
+    assert (parsed["host"], parsed["port"]) == ("0.0.0.0", int(dict(does)["EXPOSE"]))
+    rust = re.findall(r'rust-version = "1\.(\d+)"', (ROOT / "pgasrob/kernel/Cargo.toml").read_text())
+    assert int(rust[0]) <= 95  # the image `rust:1` has a later one
+    manual = (ROOT / "pgasrob/manual/pictures.md").read_text()
+    for line in lines:
+        if "podman" in line:
+            assert line.removeprefix("#   ") in manual

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from pgasrob.api import check
@@ -66,3 +68,11 @@ def test_what_reads_an_argument_that_is_not_there_names_the_option() -> None:
     verdict = check(parse_c(TEXT % "atoi(argv[1]) == 3"), 2)
     assert verdict.verdict == "error" and "--args" in (verdict.errors[0].hint or "")
     assert check(parse_c(TEXT % "atoi(argv[1]) == 3", "a.c", FrontEnd(arguments=("3",))), 2).verdict == "robust"
+
+
+def test_very_many_blanks_in_a_comment_take_no_longer_than_other_text() -> None:
+    """With a try from each blank this would take minutes."""
+    blanks = " " * 200_000
+    for comment in (f"//{blanks}x", f"// api:{blanks}x", f"/*{blanks}args{blanks}*/", f"// args:{blanks}*"):
+        with suppress(SourceError):
+            parse_c(f"{comment}\nint main(void) {{ return 0; }}\n")

@@ -302,3 +302,9 @@ def test_wrong_synchronisation(text: str, message: str) -> None:
     with pytest.raises(SourceError) as caught:
         read_expectation(text)
     assert caught.value.diagnostics[0].message == message
+
+
+@pytest.mark.parametrize("text", ["// nodes with{}x", "// expect with{}x", "/* {} */", "// races:{}x"])
+def test_very_many_blanks_take_no_longer_than_other_text(text: str) -> None:
+    """With a try from each blank, or each two, this would not end today."""
+    node_count(text.replace("{}", " " * 50_000) + "\nint main(void) { return 0; }", "p.c")
