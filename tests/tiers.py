@@ -540,7 +540,7 @@ SLOW: dict[str, str] = {
         every_state_is_that_of_the_replay everything_is_reached_by_tab keys_and_buttons
         operations_that_a_run_leaves_pending other_runs page_is_well_formed_and_holds_the_json_object
         print_shows_all_of_the_diagram sc_order_marks_the_counterpart source_line_and_where_the_ranks_are
-        the_queues_are_seen_on_a_projector the_registers_turn_to_the_rank the_splitter_shares_the_window
+        the_queues_are_seen_on_a_projector the_violation_is_seen_at_opening/2 the_splitter_shares_the_window
         the_step_field_never_stays_wrong the_steps_of_a_band the_wheel_zooms_at_the_pointer_and_dragging_moves
         what_happens_now_alone_has_a_band what_is_on_its_way_shows_at_its_cell widths
         words_are_one_per_event_and_per_edge zoom

@@ -13,6 +13,8 @@ from typing import TypedDict, cast
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, one_run_text, synchronised_text, verdict_text, words
 from pgasrob.render.allowed import allowed
+from pgasrob.render.diagram.folding import fold
+from pgasrob.render.diagram.run_layout import ranks_of
 from pgasrob.render.double_values import as_texts
 from pgasrob.render.lines import plain
 from pgasrob.render.page import filled, framed, part
@@ -20,10 +22,15 @@ from pgasrob.render.result_report import report
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_svg import to_svg
 from pgasrob.render.source_places import dumps
+from pgasrob.render.variables import Variable, variables
 from pgasrob.render.verdict_json import Result
 
-SCRIPTS = ("state.js", "panels.js", "drawing.js", "fitting.js", "explorer.js")
+SCRIPTS = ("terms.js", "state.js", "panels.js", "variables.js", "drawing.js", "fitting.js", "explorer.js")
 """The script in the order of its parts; they become one."""
+ROOMS = {"wide": (40, 28, 26, 24), "narrow": (26, 16, 14, 14)}
+"""Characters on a line of a box by the number of lanes, the last for all larger ones: on a wide screen, on a phone."""
+MOST_NARROW = 200
+"""Rows of a drawing up to which there is one for a phone, too."""
 NO_SC_ORDER = "No SC order is known for this run."
 NONE_THERE_IS = "There is none: no SC run looks like this one, for its happens-before relation has the cycle."
 AN_SC_RUN = "This is a sequentially consistent (SC) run itself: every step directly follows its issue."
@@ -68,12 +75,13 @@ class RunWords(TypedDict):
     closes: int
     closing: list[tuple[str, str]]
     sequential: SequentialWords
+    variables: list[Variable]
 
 
 def to_html(result: Result, *, cycle_only: bool = False) -> str:
     """``result`` as a page; without a run, the page gives the verdict and what else is known.
 
-    ``cycle_only``: in the diagrams, what the cycle does not pass is folded into bands. Each step can be gone to.
+    ``cycle_only``: all diagrams fold what the cycle does not pass into bands. Each step can be gone to.
     """
     runs = list(words.runs(result))
     about = [run_words(result, key, run) for key, run in runs]
@@ -90,7 +98,7 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
             f'<p class="{style}">{html.escape(sentence)}</p>' for sentence, style in _sentences(result)
         ),
         "repair": _repair(result),
-        "late": html.escape(words.diagnosis(result["witness"])),
+        "finding": html.escape(_finding(result)),
         "report": html.escape(plain(report(result)) if not runs else ""),
         "steps": html.escape(" ".join(verdict_text.steps_in(events)) if has_steps else ""),
         "script": script,
@@ -121,7 +129,8 @@ def _repair(result: Result) -> str:
         f'<span class="{styles.get(line[:1], "")}">{html.escape(visible(line))}</span>\n'
         for line in repair["diff"].splitlines()[2:]
     )
-    return filled(part("repair.html"), {"sentence": html.escape(visible(repair["told"])), "diff": lines})
+    sentence = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(visible(repair["told"])))
+    return filled(part("repair.html"), {"sentence": sentence, "diff": lines})
 
 
 def embedded(value: object) -> str:
@@ -154,6 +163,7 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
         "closes": max((max(edge["from"], edge["to"]) for edge in cycle), default=len(computation) - 1),
         "closing": _closing(result, run),
         "sequential": _sequential(run),
+        "variables": variables(run),
     }
 
 
@@ -257,7 +267,28 @@ def _sentences(result: Result) -> list[tuple[str, str]]:
     return [*reason, *((sentence.replace(" (below)", ""), style) for sentence, style in verdict_text.sentences(result))]
 
 
+def _finding(result: Result) -> str:
+    """What is wrong, in a sentence or two; "" where nothing is."""
+    wrong = (sentence for sentence, style in _sentences(result) if style == "bad")
+    return words.diagnosis(result["witness"]) or next(wrong, "")
+
+
 def _diagram(result: Result, number: int, run: Witness, cycle_only: bool) -> str:
+    """The drawings of ``run``, of which the page shows one at a time: with all events or with the cycle alone, in lines
+    for a wide window or for a narrow one."""
     only: Result = {**result, "witness": run}
-    drawn = to_svg(only, embedded=True, captions=False, cycle_only=cycle_only)
-    return f'<div class="drawing" data-run="{number}"{" hidden" if number else ""}>{drawn}</div>'
+    whole, folded = fold(run, False), fold(run, True)
+    if not folded.bands:
+        views = {"full": whole}
+    else:
+        views = {"folded": folded} if cycle_only else {"full": whole, "folded": folded}
+    found: list[str] = []
+    for view, each in views.items():
+        lanes = min(len(ranks_of(run, each)), len(ROOMS["wide"])) - 1
+        for size, rooms in ROOMS.items():
+            if size == "narrow" and len(each.groups) > MOST_NARROW:
+                continue  # nobody reads so many on a phone, and the page would grow by them
+            drawn = to_svg(only, embedded=True, captions=False, cycle_only=view == "folded", room=rooms[lanes])
+            hidden = " hidden" * bool(number or found)
+            found.append(f'<div class="drawing" data-run="{number}" data-view="{view} {size}"{hidden}>{drawn}</div>')
+    return "".join(found)

@@ -389,10 +389,13 @@ def _address(instance: Instance, cell: Cell) -> Address:
 
 
 def _initial_cells(instance: Instance) -> Iterator[InitialCell]:
-    names = [instance.program.cell_name(index) for index in range(instance.size)]  # the same on every rank
+    program = instance.program
+    names = [program.cell_name(index) for index in range(instance.size)]  # the same on every rank
+    own = set(program.own)
     for cell, initial in enumerate(instance.memory):
         rank, index = divmod(cell, instance.size)
-        yield {"rank": rank, "index": index, "name": names[index], "value": initial}
+        found: InitialCell = {"rank": rank, "index": index, "name": names[index], "value": initial}
+        yield found if index in own else {**found, "made_up": True}
 
 
 def _written(change: CellChange) -> Written:

@@ -23,6 +23,8 @@ from pgasrob.render.verdict_json import Result
 from pgasrob.render.verdict_text import initially, steps_in
 
 MARGIN = 20.0
+NARROW_MARGIN = 6.0
+"""Where a page has a margin around the drawing."""
 ROOM = Room(620, 900, 7.1, 4)
 CORNER = 7.0
 RADII = {"bar": 3, "fold": 3, "event": 3, "standing": 3, "event step": 9, "badge": BADGE / 2}
@@ -106,18 +108,20 @@ def to_svg(
     the legend and the sentences of the cycle around the diagram. ``cycle_only``: what the cycle does not pass is folded
     into bands. ``room``: the characters on a line of a box, as many as there is room for when None.
     """
-    prefix = f"pg{sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:10]}" if embedded else "pg"
+    drawn = json.dumps([result, cycle_only, room], sort_keys=True)
+    prefix = f"pg{sha256(drawn.encode()).hexdigest()[:10]}" if embedded else "pg"
     pen = SvgPen(RADII, STROKES, prefix)
     witness = shown(result)
+    margin = MARGIN if captions else NARROW_MARGIN
     headline, description = _headline(result), ""
     if witness is None:
-        pen.text(MARGIN, 36, headline, "headline")
-        width, height = 9 * len(headline) + 2 * MARGIN, 60.0
+        pen.text(margin, 36, headline, "headline")
+        width, height = 9 * len(headline) + 2 * margin, 60.0
     else:
         diagram = layout(witness, cycle_only, room)
-        with pen.group(at=(MARGIN, MARGIN)):
+        with pen.group(at=(margin, margin)):
             size = draw(pen, diagram, witness, _captions(result, witness, diagram) if captions else None)
-        width, height = (side + 2 * MARGIN for side in size)
+        width, height = (side + 2 * margin for side in size)
         sentences = [f"{one_run_text.title(result, witness)}.", *words.cycle(numbered(witness), witness["computation"])]
         description = " ".join(sentences)
     return document(

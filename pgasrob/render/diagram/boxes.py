@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,7 +18,9 @@ from pgasrob.render.source_places import label
 LONGEST, SHORTEST = 46, 32
 """Characters on one line of a box: with few lanes, and with many."""
 MOST_LINES = 6
-MOST_LINES_OF_COMMAND = 4
+MOST_LINES_OF_COMMAND = 8
+PIECE = re.compile(r"[^\s([,]+[(\[,]*\s*|[(\[,]+\s*|\s+")
+"""A part of a command that is not broken where that can be avoided."""
 
 
 def boxes(
@@ -84,7 +87,8 @@ def _issued(event: Event, digits: int, room: int, most: int) -> tuple[tuple[Span
     """The command with its source line, on at most so many lines, and what it did below, or beside it where that is
     short."""
     line = f"{label(event['line']):>{digits}}  "
-    command, *more = _filled([visible(event["command"])], room - len(line), most)
+    text = visible(event["command"])
+    command, *more = [cut(text, room - len(line))] if most == 1 else _wrapped(text, room - len(line), most)
     effects = _filled(_effects(event), room - len(line))
     kind = "fails" if event["holds"] is False else "effect"
     first: tuple[Span, ...] = ((line, "line"), (command, "command"))
@@ -133,9 +137,23 @@ def _full_step(name: str, event: Event, issue: int) -> str:
     return f"{name} {' '.join(_effects(event))} ({command})"
 
 
-def _filled(chunks: Sequence[str], room: int, most: int = MOST_LINES) -> list[str]:
-    """``chunks`` on as few lines of ``room`` characters as it takes, broken inside only where one is too long, and
-    shortened where it takes more than ``most``."""
+def _wrapped(command: str, room: int, most: int) -> list[str]:
+    """``command`` on at most so many lines of ``room`` characters: broken at spaces and behind brackets and commas, and
+    inside a word only where that is too long; its end is cut where it takes more lines."""
+    lines = [""]
+    for piece in PIECE.findall(command):
+        if len(lines[-1]) + len(piece.rstrip()) > room and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+        while len(lines[-1].rstrip()) > room:
+            lines[-1:] = [lines[-1][:room], lines[-1][room:]]
+    if len(lines) > most:
+        lines[most - 1 :] = [cut("".join(lines[most - 1 :]), room)]
+    return [line.strip() for line in lines]
+
+
+def _filled(chunks: Sequence[str], room: int) -> list[str]:
+    """``chunks`` on as few lines of ``room`` characters as it takes, broken inside only where one is too long."""
     lines: list[str] = []
     for chunk in chunks:
         if lines and len(lines[-1]) + 1 + len(chunk) <= room:
@@ -145,8 +163,8 @@ def _filled(chunks: Sequence[str], room: int, most: int = MOST_LINES) -> list[st
             kept = chunk.replace(" = ", "\u00a0=\u00a0").replace(" → ", "\u00a0→\u00a0")
             pieces = textwrap.wrap(kept, max(room, 8), break_on_hyphens=False) or [""]
             lines += [piece.replace("\u00a0", " ").strip() for piece in pieces]
-    if len(lines) > most:
-        lines[most - 1 :] = [cut(" ".join(lines[most - 1 :]), room)]
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES - 1 :] = [cut(" ".join(lines[MOST_LINES - 1 :]), room)]
     return lines
 
 

@@ -2,12 +2,11 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /** The diagram: what has not happened yet is faded, what happens now has a band behind it. */
 class Drawing {
-  constructor(box, run, number) {
+  constructor(box, run, drawing) {
     this.box = box;
     this.run = run;
-    this.shown = null;
-    for (const each of box.querySelectorAll(".drawing")) each.hidden = Number(each.dataset.run) !== number;
-    this.svg = box.querySelector(`.drawing[data-run="${number}"] svg`);
+    for (const each of box.querySelectorAll(".drawing")) each.hidden = each !== drawing;
+    this.svg = drawing?.querySelector("svg");
     this.events = new Map();
     this.edges = [];
     if (!this.svg) return;
@@ -44,6 +43,23 @@ class Drawing {
     above?.parentNode.insertBefore(this.band, above);
     this.touched = [];
     this.pin();
+    this.cycle = this.around([...this.svg.querySelectorAll(".cycle, [data-number]")]);
+    for (const node of this.svg.querySelectorAll(".edge.po, .edge.cf, .edge.id, .badge")) {
+      node.dataset.term ??= ["po", "cf", "id"].find((each) => node.classList.contains(each) || node.textContent.endsWith(each));
+    }
+    for (const node of this.svg.querySelectorAll(".part-name")) node.dataset.term = "tau";
+  }
+
+  /** From where to where `nodes` reach, in the units of the drawing; null where there are none. */
+  around(nodes) {
+    if (!nodes.length) return null;
+    const outer = this.svg.getBoundingClientRect();
+    const scale = this.svg.viewBox.baseVal.height / (outer.height || 1);
+    const boxes = nodes.map((node) => node.getBoundingClientRect());
+    return {
+      top: (Math.min(...boxes.map((box) => box.top)) - outer.top) * scale,
+      bottom: (Math.max(...boxes.map((box) => box.bottom)) - outer.top) * scale,
+    };
   }
 
   /** The names of the ranks stay in view when the diagram is scrolled. */
@@ -104,6 +120,21 @@ class Drawing {
     const width = Math.max(...boxes.map((box) => box.x + box.width)) + 6 - x;
     const height = Math.max(...boxes.map((box) => box.y + box.height)) + 6 - y;
     for (const [name, value] of Object.entries({ x, y, width, height, rx: 8 })) this.band.setAttribute(name, value);
+    if (this.showCycle(y, y + height)) return;
     reveal(this.box, current[0], current.length === 1); // a barrier is on all sides
   }
+
+  /** Have the whole cycle in view where there is room for it, if it is about what is from `top` to `bottom`. */
+  showCycle(top, bottom) {
+    const { cycle, box } = this;
+    if (!cycle || top < cycle.top - Drawing.NEAR || bottom > cycle.bottom + Drawing.NEAR) return false;
+    const scale = this.svg.getBoundingClientRect().height / this.svg.viewBox.baseVal.height;
+    if ((cycle.bottom - cycle.top + Drawing.HEAD) * scale > box.clientHeight + 2) return false;
+    const [least, most] = [cycle.bottom * scale - box.clientHeight, (cycle.top - Drawing.HEAD) * scale];
+    if (box.scrollTop < least || box.scrollTop > most) box.scrollTop = Math.max(0, (least + most) / 2);
+    return true;
+  }
 }
+
+Drawing.HEAD = 56; // the names of the ranks and the distance to them, in the units of the drawing
+Drawing.NEAR = 30;

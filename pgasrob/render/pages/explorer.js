@@ -9,12 +9,13 @@ const PRESSED = "button, input[type=checkbox], a, summary";
 const wide = matchMedia("(min-width: 60rem) and (min-height: 34rem)");
 
 const LEAST_OF_QUEUES = 72;
-const ROOM_FOR_CHANGES = 100;
+const READABLE = 0.9; // the scale of a drawing below which the cycle alone is shown, if that makes it larger
 
 let chosen = 0;
 let run = null;
 let panels = {};
 let hashTimer = null;
+let unfolded = null; // whether all events are drawn; null: if there is room for them
 
 const fitting = new Fitting(byId("diagram-box"), () => {
   panels.drawing?.place();
@@ -31,64 +32,97 @@ function choose(number) {
   chosen = number;
   const words = about[number];
   run = new Run(result[words.run], words);
-  const { witness } = run;
-  const cells = new Set(run.events.filter((event) => event.address).map((event) => event.address.name));
-  // An await at which a rank stands reads a cell that no event of its own may have touched.
-  for (const { ended, next } of witness.standing) {
-    for (const { address } of ended ? [] : next) if (address) cells.add(address.name);
-  }
-  const hidden = new Set(witness.temporaries);
-  const variables = witness.registers.filter((name) => !hidden.has(name));
-  const changes = run.events.filter(({ register }) => register && !hidden.has(register.name));
-  const registers = new Set(changes.map((event) => event.register.name));
-  const names = [...new Set(witness.memory.map((cell) => cell.name))];
+  unfolded = null;
   panels = {
-    memory: new Values(byId("memory"), "cell", run.memory, names, cells, witness.nodes),
-    registers: new Values(byId("registers"), "register", run.registers, variables, registers, witness.nodes),
+    variables: new Variables(byId("variables"), run),
     queues: new Queues(byId("queues"), run),
     source: new Source(byId("source"), run),
     cycle: new Cycle(byId("cycle-panel"), byId("cycle"), run),
     order: new Order(byId("order"), byId("order-sentence"), run),
-    drawing: new Drawing(byId("diagram-box"), run, number),
   };
-  for (const [panel, all, used] of [["memory", names, cells], ["registers", variables, registers]]) {
-    byId(`${panel}-switch`).hidden = used.size === all.length;
-    byId(`${panel}-all`).checked = false;
-  }
+  byId("variables-switch").hidden = !panels.variables.more;
+  byId("variables-all").checked = false;
   byId("diagram-title").textContent = words.title;
   byId("initially").textContent = words.initially;
-  byId("legend").textContent = legend();
+  byId("legend").replaceChildren(...legend());
+  document.querySelector("#cycle-panel .terms").replaceChildren(...explained(["po", "cf", "id", "cycle"]));
   byId("slider").max = String(run.length);
   byId("of").textContent = ` of ${run.events.length}`;
   byId("run").value = String(number);
   ticks();
-  fitting.show(panels.drawing.svg);
+  tabs();
   arrange();
+}
+
+/** The drawing of the run to show: with all events, or with the cycle alone where that can be read and they cannot. */
+function wanted() {
+  const size = wide.matches ? "wide" : "narrow";
+  const view = (name) => document.querySelector(`.drawing[data-run="${chosen}"][data-view="${name}"]`);
+  const [full, folded] = ["full", "folded"].map((name) => view(`${name} ${size}`) ?? view(`${name} wide`));
+  byId("unfold").hidden = !full || !folded;
+  if (!full || !folded) return full ?? folded;
+  const scale = (drawing) => {
+    const { width, height } = drawing.querySelector("svg").viewBox.baseVal;
+    return Math.max(...halves.scales({ width, height }));
+  };
+  const all = unfolded ?? (scale(full) >= READABLE || scale(full) >= scale(folded));
+  byId("unfold").setAttribute("aria-pressed", String(all));
+  return all ? full : folded;
+}
+
+/** Draw the run, where another drawing of it is wanted than there is. */
+function draw() {
+  const drawing = wanted();
+  if (!panels.drawing || drawing?.querySelector("svg") !== panels.drawing.svg) {
+    panels.drawing = new Drawing(byId("diagram-box"), run, drawing);
+    panels.drawing.show(run.places(run.row), run.end(run.row));
+    Object.assign(fitting, { svg: panels.drawing.svg, cycle: panels.drawing.cycle, zoom: null, whole: false });
+  }
 }
 
 /** All that depends on the size of the window and on how it is split. */
 function arrange() {
-  halves.settle(fitting.natural);
-  // The cycle is read below a diagram that stands beside the text or below the current step, else behind the source.
-  const [place, before] = !wide.matches ? ["text", "order-panel"] : halves.above ? ["main", "splitter"] : ["left", null];
-  byId(place).insertBefore(byId("cycle-panel"), before && byId(before));
-  stack();
+  draw();
+  const { width, height } = fitting.natural;
+  const cycle = fitting.cycle;
+  halves.settle({ width, height: cycle ? Math.min(height, cycle.bottom - cycle.top + Drawing.HEAD) : Math.min(height, width) });
   fitting.fit();
-  showCuts();
 }
+
+/** On a wide window one of the panels of text is shown, and the others are behind their tabs. */
+function tabs() {
+  const panels = [...document.querySelectorAll("#text > section:not([hidden])")];
+  const choose = (panel) => {
+    for (const each of document.querySelectorAll("#text > section")) each.classList.toggle("chosen", each === panel);
+    for (const tab of byId("tabs").children) tab.setAttribute("aria-selected", String(tab.dataset.panel === panel.dataset.tab));
+    revealAll();
+  };
+  byId("tabs").replaceChildren(...panels.map((panel) => {
+    const tab = make("button", { type: "button", role: "tab", "data-panel": panel.dataset.tab }, panel.dataset.tab);
+    tab.addEventListener("click", () => choose(panel));
+    return tab;
+  }));
+  choose(panels.find((panel) => panel.classList.contains("chosen")) ?? panels[0]);
+}
+
+/** Terms with a line each, and what comes after them. */
+function explained(names, after = {}) {
+  return names.flatMap((name) => [
+    make("span", {}, term(name, NAMES[name] ?? name), ` ${after[name] ?? MEANT[name]}`), "  ",
+  ]);
+}
+
+const NAMES = { cycle: "cycle", tau: "τ" };
+const MEANT = { po: "program order", cf: "conflict", id: "one command", cycle: "heavy and numbered", tau: "parts", step: "rounded" };
 
 /** What the lines and boxes of the diagram are, as far as it has any. */
 function legend() {
   const drawn = new Set(run.witness.happens_before.map((edge) => edge.relation));
-  const lines = [["po", "solid: program order"], ["cf", "dashed: conflict"], ["id", "dotted: one command"]]
-    .filter(([relation]) => drawn.has(relation)).map(([, verb]) => verb);
-  if (run.cycle.size) lines.push("heavy and numbered: the cycle");
-  const steps = run.operations.some((operation) => operation.steps.length);
-  return [
-    lines.length ? `${lines.join(", ")}.` : "",
-    steps ? "rounded: a step, in the lane of the memory it acts on." : "",
-    run.length ? "pale: still to come." : "",
-  ].filter(Boolean).map((each) => each[0].toUpperCase() + each.slice(1)).join(" ");
+  const names = ["po", "cf", "id"].filter((relation) => drawn.has(relation));
+  if (run.cycle.size) names.push("cycle");
+  if (run.operations.some((operation) => operation.steps.length)) names.push("step");
+  if (run.parts().length > 1) names.push("tau");
+  return explained(names, { po: "solid", cf: "dashed", id: "dotted" });
 }
 
 /** The strip above the slider: the parts of the normal form, and the steps of the cycle. */
@@ -97,7 +131,7 @@ function ticks() {
   const parts = run.parts();
   const strips = parts.map(([part, row], index) => {
     const until = index + 1 < parts.length ? parts[index + 1][1] - 1 : run.length;
-    const strip = make("span", { class: `part part-${part}` }, `τ${"₀₁₂₃₄₅₆₇₈₉"[part] ?? part}`);
+    const strip = make("span", { class: `part part-${part}`, "data-term": "tau" }, `τ${"₀₁₂₃₄₅₆₇₈₉"[part] ?? part}`);
     strip.style.left = at(row - 1);
     strip.style.width = `calc(${at(until)} - ${at(row - 1)})`;
     return strip;
@@ -116,14 +150,15 @@ function go(row, { note = "", hash = true } = {}) {
   const touched = run.go(row);
   const places = run.places(row);
   const events = places.map((place) => run.events[place]);
-  const writes = events.filter((event) => event.written).map((event) => ({ key: event.written.cell, ...event.written }));
-  const reads = events.filter((event) => event.read !== null && !event.written && event.address).map((event) => nameOf(event.address));
-  const changed = events.filter((event) => event.register).map((event) => ({ key: `${event.register.name}@${event.rank}`, ...event.register }));
-  panels.memory.show(touched.cells, writes, reads, coming());
-  panels.registers.show(touched.registers, changed, [], []);
-  if (!changed.length && events.length === 1) panels.registers.turnTo(events[0].rank);
+  const own = ({ register, rank }) => `register:${register.name}@${rank}`;
+  const writes = [
+    ...events.filter((event) => event.written).map((event) => ({ key: `memory:${event.written.cell}`, ...event.written })),
+    ...events.filter((event) => event.register).map((event) => ({ key: own(event), ...event.register })),
+  ];
+  const reads = events.filter((event) => event.read !== null && !event.written && event.address);
+  panels.variables.show(touched, writes, reads.map((event) => `memory:${nameOf(event.address)}`), coming());
+  if (!writes.length && !reads.length && events.length === 1) panels.variables.turnTo(events[0].rank);
   panels.queues.show();
-  byId("state").classList.toggle("pending", run.pending().length > 0);
   panels.source.show(places);
   panels.cycle.show(places);
   panels.order.show(places);
@@ -145,29 +180,11 @@ function showQueues() {
   const column = byId("state");
   if (panels.queues.changed && getComputedStyle(column).overflowY === "auto") {
     const outer = column.getBoundingClientRect();
-    const inner = byId("queues").parentNode.getBoundingClientRect();
+    const inner = byId("queues").getBoundingClientRect();
     const wanted = Math.min(inner.height, LEAST_OF_QUEUES);
     if (inner.bottom < outer.top + wanted) column.scrollTop += inner.bottom - outer.top - wanted;
     else if (inner.top > outer.bottom - wanted) column.scrollTop += inner.top - outer.bottom + wanted;
   }
-  showCuts();
-}
-
-/** Fade the lower edge of a column that goes on below it. */
-function showCuts() {
-  for (const column of document.querySelectorAll(".column")) {
-    column.classList.toggle("cut", column.scrollHeight - column.clientHeight - column.scrollTop > 4);
-  }
-}
-
-/** Whether memory and registers have room beside each other, also with a change and a value on its way in each. */
-function stack() {
-  const column = byId("state");
-  column.classList.remove("stacked");
-  const widths = ["memory", "registers"].map((id) => byId(id).querySelector("table")?.offsetWidth ?? 0);
-  const frames = 2 * (byId("memory").parentNode.offsetWidth - byId("memory").clientWidth) + 10;
-  const narrow = widths[0] + widths[1] + ROOM_FOR_CHANGES + frames > column.clientWidth;
-  column.classList.toggle("stacked", narrow || !widths[1]); // memory has all of the width when no register is used
 }
 
 /** The cells to which something is on its way, with the value where it is known. */
@@ -178,8 +195,9 @@ function coming() {
     const plain = ["read", "write", "put"].includes(run.events[operation.issue].event);
     for (const place of operation.steps) {
       const event = run.events[place];
-      if (place > now && event.written && !found.has(event.written.cell)) {
-        found.set(event.written.cell, plain ? run.carried(operation) : null);
+      const key = `memory:${event.written?.cell}`;
+      if (place > now && event.written && !found.has(key)) {
+        found.set(key, plain ? run.carried(operation) : null);
       }
     }
   }
@@ -206,9 +224,9 @@ function describe(places) {
   const marks = [...new Set(places.flatMap((place) => events[place].marks || []))];
   const onCycle = places.some((place) => run.cycle.has(place));
   const pills = [
-    first.part === null ? "" : make("span", { class: `pill part-${first.part}` }, `part τ${"₀₁₂₃₄₅₆₇₈₉"[first.part] ?? first.part}`),
-    onCycle ? make("span", { class: "pill on-cycle" }, "on the cycle") : "",
-    ...marks.map((mark) => make("span", { class: "pill" }, mark === "enter" ? "the cycle enters the rank" : "the cycle leaves the rank")),
+    first.part === null ? "" : term("tau", `part τ${"₀₁₂₃₄₅₆₇₈₉"[first.part] ?? first.part}`, `pill part-${first.part}`),
+    onCycle ? term("cycle", "on the cycle", "pill on-cycle") : "",
+    ...marks.map((mark) => term("enter", mark === "enter" ? "the cycle enters the rank" : "the cycle leaves the rank", "pill")),
   ];
   title.replaceChildren(make("span", {}, numbers), ...pills.filter(Boolean));
   const step = words.steps[places[0]];
@@ -248,6 +266,12 @@ function goToStep(text, options = {}) {
   return go(step === 0 ? 0 : run.rowOf[step - 1], options);
 }
 
+/** The row to begin with: where the cycle is closed, or the end of a run without one. */
+function opening() {
+  const { closes } = run.about;
+  return closes < 0 ? 0 : run.rowOf[closes];
+}
+
 /** Follow the end of the address: #step=7, or #run=2&step=7. */
 function follow() {
   clearTimeout(hashTimer);
@@ -256,7 +280,8 @@ function follow() {
   const known = Number.isInteger(number) && number >= 0 && number < about.length;
   if (known && number !== chosen) choose(number);
   if (!known) return go(run.row, { hash: false, note: `There is no run “${wanted.get("run")}”.` });
-  return goToStep(wanted.get("step") ?? "0", { hash: false });
+  if (!wanted.has("step")) return go(opening(), { hash: false });
+  return goToStep(wanted.get("step"), { hash: false });
 }
 
 function nextPart(direction) {
@@ -288,6 +313,7 @@ const KEYS = {
   c: () => nextOfCycle(1), C: () => nextOfCycle(-1),
   "+": () => byId("zoom-in").click(), "=": () => byId("zoom-in").click(), "-": () => byId("zoom-out").click(),
   f: () => byId("zoom-fit").click(),
+  a: () => byId("unfold").click(), b: () => byId("above").click(),
   t: () => theme(!isDark()),
   "?": () => byId("help").showModal(),
 };
@@ -338,20 +364,21 @@ byId("number").addEventListener("blur", (event) => {
   }
 });
 byId("number").addEventListener("focus", (event) => event.target.select());
-for (const panel of ["memory", "registers"]) {
-  byId(`${panel}-all`).addEventListener("change", (event) => {
-    panels[panel].build(event.target.checked);
-    stack();
-    go(run.row);
-  });
-}
+byId("variables-all").addEventListener("change", (event) => {
+  panels.variables.build(event.target.checked);
+  go(run.row);
+});
+byId("unfold").addEventListener("click", () => {
+  unfolded = byId("unfold").getAttribute("aria-pressed") !== "true";
+  arrange();
+});
 byId("diagram-box").addEventListener("click", (event) => {
   const node = event.target.closest("[data-step]");
   if (node) go(run.rowOf[Number(node.dataset.step)]);
 });
 byId("run").addEventListener("change", (event) => {
   choose(Number(event.target.value));
-  go(0);
+  go(opening());
 });
 window.addEventListener("hashchange", follow);
 
@@ -359,7 +386,6 @@ byId("run").replaceChildren(...about.map((words, number) => make("option", { val
 byId("run-choice").hidden = about.length < 2;
 wide.addEventListener("change", () => go(run.row, { hash: false }));
 window.addEventListener("resize", arrange);
-for (const column of document.querySelectorAll(".column")) column.addEventListener("scroll", showCuts, { passive: true });
 theme(matchMedia("(prefers-color-scheme: dark)").matches);
 choose(0);
 follow();

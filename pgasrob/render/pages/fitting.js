@@ -1,14 +1,15 @@
-/** How large the drawing is in its box: as wide as that, until somebody zooms. It is moved by dragging it too. */
+/** How large the drawing is in its box: as wide as that, with the whole cycle in view, until somebody zooms. It is moved
+    by dragging it, too. */
 class Fitting {
   constructor(box, changed) {
-    Object.assign(this, { box, changed, svg: null, zoom: null, dragged: false });
+    Object.assign(this, { box, changed, svg: null, cycle: null, zoom: null, whole: false, scale: 1, dragged: false });
     const middle = () => {
       const { left, top, width, height } = box.getBoundingClientRect();
       return { clientX: left + width / 2, clientY: top + height / 2 };
     };
     byId("zoom-in").addEventListener("click", () => this.by(Fitting.STEP, middle()));
     byId("zoom-out").addEventListener("click", () => this.by(1 / Fitting.STEP, middle()));
-    byId("zoom-fit").addEventListener("click", () => this.to(wide.matches ? null : this.fitting));
+    byId("zoom-fit").addEventListener("click", () => this.all());
     box.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
@@ -19,10 +20,9 @@ class Fitting {
     box.addEventListener("click", (event) => this.dragged && event.stopPropagation(), true);
   }
 
-  /** Another drawing is in the box. */
-  show(svg) {
-    this.svg = svg;
-    this.zoom = null;
+  /** Another drawing is in the box; `cycle` is from where to where its cycle reaches. */
+  show(svg, cycle) {
+    Object.assign(this, { svg, cycle, zoom: null, whole: false });
     this.fit();
   }
 
@@ -35,23 +35,36 @@ class Fitting {
     return Math.min(1, this.box.clientWidth / (this.natural.width || 1));
   }
 
-  /** The scale now: fitting where nobody has zoomed; in one column, as on a phone, only while that can be read. */
-  get scale() {
-    return this.zoom ?? (wide.matches || this.fitting > Fitting.SMALLEST ? this.fitting : 1);
+  /** The scale at which so much of its height is in the box, too. */
+  within(height) {
+    this.svg.style.width = `${this.natural.width * this.fitting}px`;
+    const most = parseFloat(getComputedStyle(this.box).maxHeight); // NaN where the box has a share of the window
+    const room = Number.isNaN(most) ? this.box.clientHeight : most;
+    return Math.min(this.fitting, (room - 2) / (height || 1));
   }
 
   fit() {
     if (!this.svg) return;
-    const { scale } = this;
-    this.svg.style.width = `${this.natural.width * scale}px`;
-    byId("zoom").textContent = `${Math.round(100 * scale)} %`;
-    byId("zoom-fit").setAttribute("aria-pressed", String(scale === this.fitting));
-    this.box.classList.toggle("larger", this.natural.width * scale > this.box.clientWidth + 1);
+    const { scrollLeft, scrollTop } = this.box; // which measuring changes
+    const all = this.within(this.natural.height);
+    const cycle = this.cycle ? this.within(this.cycle.bottom - this.cycle.top + Drawing.HEAD) : this.fitting;
+    this.scale = this.whole ? all : this.zoom ?? cycle;
+    this.svg.style.width = `${this.natural.width * this.scale}px`;
+    this.box.scrollTo(scrollLeft, scrollTop);
+    byId("zoom").textContent = `${Math.round(100 * this.scale)} %`;
+    byId("zoom-fit").setAttribute("aria-pressed", String(Math.abs(this.scale - all) < 0.001));
+    this.box.classList.toggle("larger", this.natural.width * this.scale > this.box.clientWidth + 1);
     this.changed();
   }
 
   to(zoom) {
-    this.zoom = zoom;
+    Object.assign(this, { zoom, whole: false });
+    this.fit();
+  }
+
+  /** Have all rows in view. */
+  all() {
+    this.whole = true;
     this.fit();
   }
 
@@ -59,8 +72,7 @@ class Fitting {
   by(factor, { clientX, clientY }) {
     if (!this.svg) return;
     const before = this.svg.getBoundingClientRect();
-    const most = Math.max(Fitting.LARGEST, this.fitting);
-    this.to(Math.min(most, Math.max(Math.min(Fitting.LEAST, this.fitting), this.scale * factor)));
+    this.to(Math.min(Fitting.LARGEST, Math.max(Math.min(Fitting.LEAST, this.scale), this.scale * factor)));
     const after = this.svg.getBoundingClientRect();
     const moved = (at, from, size) => ((at - before[from]) / before[size]) * after[size] + after[from] - at;
     this.box.scrollLeft += moved(clientX, "left", "width");
@@ -86,7 +98,6 @@ class Fitting {
 Fitting.STEP = 1.25;
 Fitting.LEAST = 0.1;
 Fitting.LARGEST = 4;
-Fitting.SMALLEST = 0.65; // of its natural size; smaller letters are no pleasure to read
 
 /** Drawing and text share the window: side by side, or one above the other where the drawing is too wide for that. */
 class Halves {
@@ -138,12 +149,23 @@ class Halves {
     this.changed();
   }
 
+  /** How large a drawing of this size can be beside the text and above it. */
+  scales({ width, height }) {
+    const { width: all, height: tall } = this.inside();
+    const within = (across, down) => Math.min(1, across / (width || 1), down / (height || 1));
+    if (!wide.matches) return [within(all - Halves.FRAME, 0.55 * innerHeight), 0];
+    return [
+      within(Halves.BESIDE * all - Halves.FRAME, tall - Halves.AROUND),
+      within(all - Halves.FRAME, Halves.MOST * tall - Halves.AROUND),
+    ];
+  }
+
   /** Settle where the drawing of this size is, and how much of the height it takes above the text by itself. */
-  settle({ width, height }) {
-    const inside = this.main.clientWidth - Halves.FRAME;
-    this.above = wide.matches && (this.chosen ?? width * Fitting.SMALLEST > inside / 2);
+  settle(size) {
+    const [beside, above] = this.scales(size);
+    this.above = wide.matches && (this.chosen ?? above > Halves.BETTER * beside);
     this.main.classList.toggle("above", this.above);
-    const whole = (height * Math.min(1, inside / (width || 1)) + Halves.AROUND) / (this.main.clientHeight || 1);
+    const whole = (size.height * Math.min(1, (this.inside().width - Halves.FRAME) / (size.width || 1)) + Halves.AROUND) / (this.inside().height || 1);
     this.main.style.setProperty("--whole", `${(100 * Math.min(Halves.MOST, whole)).toFixed(1)}%`);
     this.splitter.setAttribute("aria-orientation", this.above ? "horizontal" : "vertical");
     this.splitter.setAttribute("aria-valuenow", String(Math.round(100 * this.share)));
@@ -151,6 +173,8 @@ class Halves {
   }
 }
 
-Halves.FRAME = 75;
-Halves.AROUND = 95; // the title, the legend and the frame of the drawing
-Halves.MOST = 0.56;
+Halves.FRAME = 48; // the frame of the drawing and its scroll bar
+Halves.AROUND = 92; // the title, the legend and the frame of the drawing
+Halves.MOST = 0.6;
+Halves.BESIDE = 0.56;
+Halves.BETTER = 1.25; // the text has less room below the drawing than beside it

@@ -49,86 +49,10 @@ function revealAll() {
   }
 }
 
-/** A table of values, names down and ranks across: of memory or of registers. */
-class Values {
-  constructor(box, what, values, names, used, ranks) {
-    Object.assign(this, { box, what, values, names, used, ranks, marked: [], cells: new Map() });
-    this.build(false);
-  }
-
-  build(all) {
-    const most = Math.max(1, Math.floor(Values.MOST / this.ranks));
-    const names = this.names.filter((name) => all || this.used.has(name));
-    const shown = names.slice(0, most);
-    this.cells.clear();
-    this.marked = [];
-    const head = make("tr", {}, make("th", { scope: "col" }, "rank"),
-      ...range(this.ranks).map((rank) => make("th", { scope: "col" }, String(rank))));
-    const rows = shown.map((name) => make("tr", {}, make("th", { scope: "row" }, name), ...range(this.ranks).map((rank) => {
-      const key = `${name}@${rank}`;
-      const cell = make("td", { "data-key": key });
-      this.cells.set(key, cell);
-      return cell;
-    })));
-    const none = shown.length ? null : make("p", { class: "faint" }, `No ${this.what} is used in this run.`);
-    const more = names.length - shown.length;
-    const rest = more ? make("p", { class: "faint" }, `${more} more ${this.what}s are not shown.`) : null;
-    this.box.replaceChildren(...[none, shown.length ? make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)) : null, rest]
-      .filter(Boolean));
-    for (const key of this.cells.keys()) this.put(key);
-  }
-
-  put(key) {
-    const cell = this.cells.get(key);
-    if (cell) {
-      cell.className = "";
-      cell.replaceChildren(make("span", { class: "value" }, String(this.values.get(key))));
-    }
-  }
-
-  /** Show new values, and mark those that the current step writes, reads, or that have something on the way. */
-  show(touched, writes, reads, coming) {
-    for (const key of new Set([...touched, ...this.marked])) this.put(key);
-    this.marked = [];
-    const mark = (key, kind, ...nodes) => {
-      const cell = this.cells.get(key);
-      if (!cell) return;
-      cell.classList.add(kind);
-      cell.append(...nodes);
-      this.marked.push(key);
-    };
-    for (const { key, before, after } of writes) {
-      const cell = this.cells.get(key);
-      if (cell && before === after) {
-        cell.append(make("span", { class: "tag" }, "unchanged"));
-      } else if (cell) {
-        cell.replaceChildren(
-          make("del", {}, make("span", { class: "unseen" }, "was "), String(before)), make("span", { class: "arrow" }, " → "),
-          make("span", { class: "value" }, String(after)));
-      }
-      mark(key, "written");
-    }
-    for (const key of reads) mark(key, "read", make("span", { class: "tag" }, "read"));
-    for (const [key, value] of coming) {
-      mark(key, "awaits", make("span", { class: "coming", title: "on its way" }, value === null ? "⇠" : `⇠ ${value}`,
-        make("span", { class: "unseen" }, " on its way")));
-    }
-    const first = [...writes.map(({ key }) => key), ...reads].map((key) => this.cells.get(key)).find(Boolean);
-    if (first) reveal(this.box, first, true);
-  }
-
-  /** Have the column of a rank in view. */
-  turnTo(rank) {
-    const head = this.box.querySelectorAll("thead th")[rank + 1];
-    if (head) reveal(this.box, head, "only");
-  }
-}
-Values.MOST = 8192;
-
 class Queues {
   constructor(box, run) {
     Object.assign(this, { box, run, shown: null });
-    // Room for as many operations as are ever pending, up to two, so that what is below does not jump.
+    // Room for an operation, where one is ever pending, so that what is below does not jump.
     const change = new Array(run.events.length + 1).fill(0);
     for (const { issue, steps, open } of run.operations) {
       change[issue]++;
@@ -136,7 +60,7 @@ class Queues {
     }
     let most = 0;
     change.reduce((count, each) => ((most = Math.max(most, count + each)), count + each), 0);
-    box.style.setProperty("--room", `${Math.min(most, 2) * 4.5}rem`);
+    box.style.setProperty("--room", `${Math.min(most, 1) * 4}rem`);
   }
 
   show() {
@@ -156,7 +80,7 @@ class Queues {
       return;
     }
     this.box.replaceChildren(...ordered.map(({ rank, queue, operations }) => make("div", { class: "queue" },
-      make("h3", {}, `rank ${rank}, queue ${queue.name} `, make("span", { class: "faint" }, queue.unordered ? "unordered" : "FIFO")),
+      make("h3", {}, `rank ${rank}, queue ${queue.name} `, term(queue.unordered ? "unordered" : "FIFO")),
       make("ol", {}, ...operations.map((operation) => this.line(operation))))));
   }
 
@@ -323,11 +247,11 @@ class Cycle {
     panel.hidden = !edges.length;
     list.replaceChildren(...cycle.map((sentence, index) => {
       const edge = edges[(first + index) % edges.length];
-      const item = make("li", { "data-edge": index }, make("span", { class: `relation ${edge.relation}` }, `${index + 1} ${edge.relation}`),
+      const item = make("li", { "data-edge": index }, term(edge.relation, `${index + 1} ${edge.relation}`, `relation ${edge.relation}`),
         make("span", {}, ...linked(sentence, run.events.length)));
       item.addEventListener("click", (event) => {
         // The links in it go to either end; the rest of the line to the end of the edge that comes last in the run.
-        if (!event.target.closest("a")) location.hash = link(Math.max(edge.from, edge.to) + 1);
+        if (!event.target.closest("a, .term")) location.hash = link(Math.max(edge.from, edge.to) + 1);
       });
       this.items.push({ item, edge });
       return item;

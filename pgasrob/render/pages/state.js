@@ -63,9 +63,9 @@ class Run {
     return row === 0 ? -1 : this.rows[row - 1][0] + this.rows[row - 1][1] - 1;
   }
 
-  /** Go to a row; gives the names of the cells and the registers that differ or may differ from before. */
+  /** Go to a row; gives the keys of the cells and the registers that differ or may differ from before. */
   go(row) {
-    const touched = { cells: new Set(), registers: new Set() };
+    const touched = new Set();
     while (this.row < row) this.apply(++this.row, "after", touched);
     while (this.row > row) this.apply(this.row--, "before", touched);
     return touched;
@@ -76,12 +76,12 @@ class Run {
       const event = this.events[place];
       if (event.written) {
         this.memory.set(event.written.cell, event.written[side]);
-        touched.cells.add(event.written.cell);
+        touched.add(`memory:${event.written.cell}`);
       }
       if (event.register) {
         const key = `${event.register.name}@${event.rank}`;
         this.registers.set(key, event.register[side]);
-        touched.registers.add(key);
+        touched.add(`register:${key}`);
       }
     }
   }
