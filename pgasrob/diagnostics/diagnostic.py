@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -73,6 +74,11 @@ class Diagnostic:
         if self.hint:
             text += f"\n      = hint: {self.hint}"
         return on_screen(text)
+
+
+def in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The first `MAX_ERRORS` findings in the order of the text, each once."""
+    return sorted(dict.fromkeys(found), key=lambda each: (each.file, each.line, each.column))[:MAX_ERRORS]
 
 
 class SourceError(Exception):

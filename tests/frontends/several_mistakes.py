@@ -153,4 +153,133 @@ int main(void) {
 }
 """,
     ),
+    "outside of functions, and in them": (
+        [("PG107", 2), ("PG107", 3), ("PG107", 5), ("PG126", 14), ("PG122", 15)],
+        """\
+#include <mpi.h>
+int left_of(int r, int n) { return (r + n - 1 % n; }
+static int total
+static double sums[4];
+struct cell { int value; int owner };
+int main(int argc, char **argv) {
+  struct cell c;
+  MPI_Win w;
+  int me, n;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  MPI_Win_create(&c, sizeof c, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+  MPI_Win_fence(w);
+  c.val = left_of(me, n);
+  MPI_Win_free(&w);
+  MPI_Finalize();
+}
+""",
+    ),
+    "brackets of a function, and one too many": (
+        [("PG124", 2), ("PG107", 3), ("PG107", 10), ("PG126", 12)],
+        """\
+#include <shmem.h>
+int data[4], data2[];
+static int sum(int *v, int n {
+  int s = 0;
+  for (int i = 0; i < n; i++) s += v[i];
+  return s;
+}
+int main(void) {
+  shmem_init();
+  shmem_int_put(data, data, 4, 1));
+  shmem_barrier_all();
+  int r = sum(data, "4", 1);
+  shmem_finalize();
+  return r;
+}
+""",
+    ),
+    "a bracket of an if": (
+        [("PG107", 5), ("PG122", 8), ("PG107", 9), ("PG126", 10)],
+        """\
+#include <GASPI.h>
+#define SEG 0
+#define SIZE 64
+int main(int argc, char *argv[]) {
+  gaspi_rank_t me num;
+  gaspi_proc_init(GASPI_BLOCK);
+  gaspi_proc_rank(&me);
+  gaspi_segment_create(SEG, SIZ, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+  if (me == 0 {
+    gaspi_write(SEG, 0, 1, SEG, 0, 8, 0);
+  }
+  gaspi_wait(0, GASPI_BLOCK);
+  gaspi_proc_term(GASPI_BLOCK);
+}
+""",
+    ),
+    "an enumeration that is wrong": (
+        [("PG121", 2), ("PG122", 6), ("PG123", 11), ("PG107", 12)],
+        """\
+#include <mpi.h>
+enum kind { RED, GREEN, RED };
+int pick(enum kind k) {
+  switch (k) {
+  case RED: return 1;
+  case BLUE: return 2;
+  }
+  return 0;
+}
+int main(int argc, char **argv) {
+  MPI_Init(&argc &argv);
+  int x = pick(GREEN), y = x +;
+  MPI_Finalize();
+  return y;
+}
+""",
+    ),
+    "a bracket of a loop": (
+        [("PG107", 5), ("PG123", 6), ("PG126", 7), ("PG122", 7)],
+        """\
+#include <GASPI.h>
+int main(void) {
+  gaspi_proc_init(GASPI_BLOCK);
+  int i, *q;
+  while (i < 3 i++;
+  q = 3.0;
+  gaspi_notify(0, 0, 1, 0, 1, 0, GASPI_BLOK);
+  gaspi_proc_term(GASPI_BLOCK);
+}
+""",
+    ),
+    "an unknown type, and its variable as an argument": (
+        [("PG122", 2), ("PG126", 6), ("PG125", 7), ("PG123", 8), ("PG107", 10)],
+        """\
+#include <mpi.h>
+inti counter;
+int main(int argc, char **argv) {
+  MPI_Request r; MPI_Status s;
+  MPI_Init(&argc, &argv);
+  MPI_Isend(&counter, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &r, &s);
+  MPI_Wai(&r, &s);
+  s = r;
+  MPI_Finalize();
+  retrun 0;
+}
+""",
+    ),
+    "a bracket of a call": (
+        [("PG107", 4), ("PG107", 5), ("PG126", 9), ("PG122", 10)],
+        """\
+#include <shmem.h>
+long flag, turn[2];
+void lock(int me) {
+  shmem_long_p(&turn[me], 1, 1 - me;
+  shmem_long_wait_until(&turn[1 - me] SHMEM_CMP_EQ, 0);
+}
+int main(void) {
+  shmem_init();
+  lock();
+  flag = undefined_thing;
+  shmem_finalize();
+}
+""",
+    ),
 }

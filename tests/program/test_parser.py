@@ -60,6 +60,7 @@ from pgasrob.program.statements import (
     While,
 )
 from pgasrob.program.vocabulary import KEYWORDS
+from tests.program.programs_with_mistakes import PROGRAMS
 from tests.program.strategies import without_spans
 from tests.support import calls, examples
 
@@ -393,6 +394,13 @@ def _text(text: str, span: Span) -> str:
 # Mistakes
 
 
+@pytest.mark.parametrize(("expected", "text"), PROGRAMS)
+def test_all_mistakes_are_found_and_nothing_else(expected: list[tuple[str, int]], text: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse(text)
+    assert [(each.code, each.line) for each in caught.value.diagnostics] == expected
+
+
 def test_one_run_finds_several_mistakes_of_all_kinds() -> None:
     text = """\
 memory x, x;
@@ -509,7 +517,7 @@ def test_mistakes_in_a_process(text: str, expected: list[str]) -> None:
         ("foo;\nprocess { skip; }\nbar;", ["PG010 1:1", "PG010 3:1"]),
         ("program a; nodes 1; program b; nodes 2; process { }", ["PG063 1:21", "PG063 1:32"]),
         ("nodes 0; process { }", ["PG031 1:7"]),
-        ("nodes 4097; process { }", ["PG031 1:7"]),
+        ("nodes 4097; process { }", ["PG039 1:7"]),
         ("nodes -1; process { }", ["PG031 1:7"]),
         ("nodes 99999999999; process { }", ["PG016 1:7"]),
         ("process 0, 1, 0 { } process 1 { }", ["PG032 1:15", "PG032 1:29"]),

@@ -9,7 +9,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError, in_order
+from pgasrob.frontends.c.brackets import with_brackets
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.old_style import with_prototypes
 from pgasrob.frontends.c.packing import with_packing
@@ -22,7 +23,6 @@ from pgasrob.stop_points import stop_point
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree, TreeCursor
 
-MAX_NESTING = 200
 MAX_DEPTH = 1_200
 
 _DROPPED = frozenset(
@@ -76,7 +76,8 @@ class Node:
 class Parsed:
     """``tokens``: those the tree is about (type names of several words are one, of kind `type`). ``broken``: functions
     whose bodies cannot be read, and why; in the tree they are empty, or without the statements that cannot be read.
-    ``mistaken``: the names in these, by function. ``thread_locals``: the variables that each thread has for itself."""
+    ``mistaken``: the names in these, by function. ``thread_locals``: the variables that each thread has for itself.
+    ``wrong``: mistakes outside of functions and of brackets, which have been mended to read on."""
 
     root: Node
     tokens: list[Token]
@@ -84,43 +85,60 @@ class Parsed:
     broken: dict[str, SourceError] = field(default_factory=dict)
     thread_locals: frozenset[str] = frozenset()
     mistaken: dict[str, set[str]] = field(default_factory=dict)
+    wrong: tuple[Diagnostic, ...] = ()
 
 
 def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) -> Parsed:
     """The syntax tree; ``types`` are names of types beside those of the standard and the program's own.
 
-    Raises :class:`SourceError` for what is wrong outside of the bodies of functions.
+    Raises :class:`SourceError` for what is wrong outside of the bodies of functions, where that cannot be mended.
     """
     tokens = list(tokens)
     own = frozenset(_thread_locals(tokens))
     kept = with_prototypes(_with_pragmas(_without_attributes(with_packing(tokens))))
-    _check_brackets(kept)
+    kept, wrong = with_brackets(kept)
     known = {*TYPES, "_Bool", "va_list", *types}
     broken: dict[str, SourceError] = {}
     while (place := next((place for place, each in enumerate(kept) if each.kind in UNREADABLE), None)) is not None:
-        wrong = unreadable(kept[place])
+        why = unreadable(kept[place])
         body = next((each for each in _bodies(kept) if each.has(place)), None)
         if body is None:
-            raise wrong
-        broken[body.name] = wrong
+            raise SourceError(in_order([*wrong, *why.diagnostics]))
+        broken[body.name] = why
         kept = _without(kept, [body])
     mistaken, mended = defaultdict[str, set[str]](set), Counter[str]()
     while True:
         read = _read(kept, known, source)
         if isinstance(read, Parsed):
-            return replace(read, broken=broken, thread_locals=own, mistaken=mistaken)
+            return replace(read, broken=broken, thread_locals=own, mistaken=mistaken, wrong=tuple(wrong))
         body = next((each for each in _bodies(read.tokens) if each.has(read.place)), None)
         if body is not None and mended[body.name] < MOST_MENDED:
             mended[body.name] += 1
             before = broken[body.name].diagnostics if body.name in broken else []
             broken[body.name] = SourceError([*before, *read.wrong.diagnostics])
             kept = _mended(read, body, mistaken[body.name])
-        else:
+            continue
+        try:
             kept = _without_what_is_wrong(read, known, source, broken)
+        except SourceError as found:
+            wrong += found.diagnostics
+            whole = _Body("", -1, len(read.tokens))
+            can_mend = len(wrong) < MAX_ERRORS and (read.unfinished is not None or _is_outside(read))
+            kept = _mended(read, whole, mistaken[""]) if can_mend else kept
+            # Without a type, what follows would be read in another way.
+            if not can_mend or "typedef" in mistaken[""]:
+                inside = [each for of in broken.values() for each in of.diagnostics]
+                raise SourceError(in_order([*wrong, *inside])) from None
 
 
 MOST_MENDED = 20
 """So many mistakes of one function are mended, to look for the next ones, before it is left out as a whole."""
+
+
+def _is_outside(found: _Mistake) -> bool:
+    """Whether the mistake is in no brackets."""
+    signs = [each.text for each in found.tokens[: found.place] if each.kind == "sign"]
+    return sum(each in ("(", "[", "{") for each in signs) == sum(each in (")", "]", "}") for each in signs)
 
 
 def _mended(found: _Mistake, body: _Body, mistaken: set[str]) -> list[Token]:
@@ -148,7 +166,7 @@ def _mended(found: _Mistake, body: _Body, mistaken: set[str]) -> list[Token]:
         last = body.last
     keeps_last = last == body.last or tokens[last].text in ("{", "}")
     cut = tokens[first : last if keeps_last else last + 1]
-    mistaken |= {each.text for each in cut if each.kind in ("name", "type")}
+    mistaken |= {each.text for each in cut if each.kind != "sign"}
     # A statement without a mistake stands there instead, so that what belongs to an `if` or `else` still does.
     return [*tokens[:first], replace(tokens[first], kind="sign", text=";"), *tokens[first + len(cut) :]]
 
@@ -360,28 +378,6 @@ def _joined(tokens: list[Token]) -> Token:
     return replace(first, text=f'"{text}"', span=span, direct=all(token.direct for token in tokens))
 
 
-def _check_brackets(tokens: list[Token]) -> None:
-    """Every bracket has its partner, and they do not nest too deeply."""
-    opened: list[Token] = []
-    pairs = {")": "(", "]": "[", "}": "{"}
-    for token in tokens:
-        if token.kind != "sign":
-            continue
-        if token.text in ("(", "[", "{"):
-            opened.append(token)
-            if len(opened) > MAX_NESTING:
-                raise error("PG108", f"brackets nest more than {MAX_NESTING} levels deep", token)
-        elif token.text in pairs:
-            if not opened:
-                raise error("PG107", f"`{token.text}` closes nothing", token)
-            if opened[-1].text != pairs[token.text]:
-                other = opened[-1]
-                raise error("PG107", f"`{token.text}` does not close `{other.text}` of line {other.span.line}", token)
-            opened.pop()
-    if opened:
-        raise error("PG107", f"this `{opened[-1].text}` is not closed", opened[-1])
-
-
 def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> tuple[SourceError, int, int | None]:
     """The error for the first place that tree-sitter could not read, the index of the token there, and that of the one
     behind which a `;` is missing."""
@@ -411,7 +407,7 @@ def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> tuple[SourceErr
         return error("PG107", f"a `;` is missing after `{last.text}`", last), index, tokens.index(last)
     if missing:
         wrong = error("PG107", f"syntax error: `{kind}` is missing before `{token.text}`", token, notes=notes)
-        return wrong, index, None
+        return wrong, index, index - 1 if kind == ";" and token.text == "}" and index else None
     unknown = ""
     if token.kind == "name" and token.text not in KEYWORDS and index + 1 < len(tokens):
         following = tokens[index + 1]

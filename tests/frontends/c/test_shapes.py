@@ -128,7 +128,7 @@ def test_misleading_text_is_compiled() -> None:
         ("h(n,);", "an expression is missing after `,`"),
         ("h(int n);", "`int` is a type, and an expression was expected here"),
         ("n = 1\nint k;", "a `;` is missing after `1`"),
-        ("if n == 1) n = 2;", r"`\)` does not close"),
+        ("if n == 1) n = 2;", r"a `\(` is missing after `if`"),
         ("while n--;", r"a `\(` is missing after `while`"),
         ("n k;", "`n` is no type"),
         ("p = &&n;", "an expression is missing before `&&`"),

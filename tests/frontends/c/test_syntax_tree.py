@@ -7,13 +7,17 @@ import re
 import pytest
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.frontends.c.syntax_tree import MAX_NESTING, Node, parse
+from pgasrob.frontends.c.brackets import MAX_NESTING
+from pgasrob.frontends.c.syntax_tree import Node, parse
 from pgasrob.frontends.c.tokens import Source, tokenise
 
 
 def tree(text: str) -> Node:
     source = Source("x.c", text)
-    return parse(tokenise(source), source).root
+    parsed = parse(tokenise(source), source)
+    if parsed.wrong:
+        raise SourceError([*parsed.wrong])
+    return parsed.root
 
 
 def expression(text: str) -> Node:

@@ -108,6 +108,12 @@ class Calls:
         else:
             type = self.context.declaration(name, tuple(self.context.pointed(value.type) for value in values))
         if wrong is not None and type is not None:
+            # Where more than a name is wrong, how many arguments there are may be a part of the same mistake.
+            if all(each.code == "PG122" for each in wrong.diagnostics):
+                try:
+                    self._check_count(name, type, len(node["arguments"].children), node)
+                except SourceError as more:
+                    wrong = SourceError([*wrong.diagnostics, *more.diagnostics])
             raise wrong
         if wrong is not None:
             self.context.note(wrong)
@@ -192,19 +198,22 @@ class Calls:
         note = f"it is declared `{' '.join(text.split()).rstrip(';')}`"
         return SourceError([replace(each, notes=(*each.notes, note)) for each in wrong.diagnostics])
 
+    def _check_count(self, function: str | Slot, type: Function, count: int, node: Node) -> None:
+        expected = len(type.parameters)
+        if count == expected or (type.variadic and count >= expected):
+            return
+        name = function if isinstance(function, str) else self.context.text(node["function"])
+        least = "at least " if type.variadic else ""
+        plural = "" if expected == 1 else "s"
+        wrong = self.context.error("PG126", f"`{name}` takes {least}{expected} argument{plural}, not {count}", node)
+        raise self._with_declaration(wrong, function)
+
     def _finish_call(self, function: str | Slot, type: Function, values: list[Operand], node: Node) -> Operand:
         """Convert the arguments (C11, 6.5.2.2: to the parameters, by default promotions beyond them) and emit the
         call."""
         nodes = node["arguments"].children
         expected = len(type.parameters)
-        if len(values) != expected and not (type.variadic and len(values) >= expected):
-            name = function if isinstance(function, str) else self.context.text(node["function"])
-            least = "at least " if type.variadic else ""
-            plural = "" if expected == 1 else "s"
-            wrong = self.context.error(
-                "PG126", f"`{name}` takes {least}{expected} argument{plural}, not {len(values)}", node
-            )
-            raise self._with_declaration(wrong, function)
+        self._check_count(function, type, len(values), node)
         slots: list[Slot] = []
         types: list[CType] = []
         mistakes: list[SourceError] = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError
+from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError, in_order
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import MAIN, CompiledFunction, Object, Return, Set, Unit
 from pgasrob.frontends.c.compiler.atomic_variables import check_atomics
@@ -42,25 +42,28 @@ class File:
         """Compile the file. Errors in a function matter only where it is called, unless that is `main`, or the file,
         which is no ``further`` one, has none."""
         unit, root = self.context.unit, parsed.root
+        self.errors += parsed.wrong
+        self.context.mistaken |= parsed.mistaken.get("", set())
         with self._gathered():
             check_atomics(self.context.tokens)
         with self._gathered():
             self._pragmas_outside(root)
         for node in root.children:
-            with self._gathered():
+            with self._gathered(node):
                 self._external(node)
         self._look_for_teams()
-        for node, name, result in () if self.errors else self.bodies:
+        for node, name, result in self.bodies:
             try:
                 with self._all_of(parsed, name):
                     code = compiled(self.context, name, result, node)
                 unit.functions[name] = code
             except SourceError as found:
                 unit.broken[name] = found
-        if not further and MAIN not in unit.functions:
-            self.errors += [each for found in unit.broken.values() for each in found.diagnostics][:MAX_ERRORS]
+        if not further and MAIN not in {*unit.functions, *(unit.broken if self.errors else ())}:
+            self.errors += [each for found in unit.broken.values() for each in found.diagnostics]
         if self.errors:
-            raise SourceError(self.errors)
+            self.errors += [each for name in self._called(parsed) for each in unit.broken[name].diagnostics]
+            raise SourceError(in_order(self.errors))
         for name, object in unit.objects.items():
             if name.rpartition(".")[2] in self.context.threadprivate:
                 unit.objects[name] = replace(object, of_thread=True)
@@ -84,7 +87,7 @@ class File:
         finally:
             found, context.found, context.mistaken = context.found, None, mistaken
         if found:
-            raise SourceError(sorted(dict.fromkeys(found), key=lambda each: (each.file, each.line, each.column)))
+            raise SourceError(in_order(found))
 
     def _look_for_teams(self) -> None:
         if any(each.parts for each in self.context.tokens):
@@ -118,14 +121,31 @@ class File:
         return None if node is None else self.context.word(node)
 
     @contextmanager
-    def _gathered(self) -> Iterator[None]:
-        """A context that collects errors, so that the compiler goes on after them, up to `MAX_ERRORS`."""
+    def _gathered(self, node: Node | None = None) -> Iterator[None]:
+        """A context that collects errors, so that the compiler goes on after them, up to `MAX_ERRORS`. Nothing is said
+        of the names in ``node`` that it does not declare then."""
         try:
             yield
         except SourceError as found:
             self.errors.extend(found.diagnostics)
             if len(self.errors) >= MAX_ERRORS:
-                raise SourceError(self.errors[:MAX_ERRORS]) from None
+                raise SourceError(in_order(self.errors)) from None
+            tokens = [] if node is None else self.context.tokens[node.first : node.last + 1]
+            self.context.mistaken |= {each.text for each in tokens if each.kind != "sign"}
+
+    def _called(self, parsed: Parsed) -> list[str]:
+        """The functions with mistakes that `main` may call."""
+        bodies = {name: node for node, name, _ in self.bodies}
+        found, left = {MAIN}, [MAIN]
+        while left:
+            name = left.pop()
+            node = bodies.get(name)
+            tokens = [] if node is None else self.context.tokens[node.first : node.last + 1]
+            named = {each.text for each in tokens} | parsed.mistaken.get(name, set())
+            new = named & (bodies.keys() | self.context.unit.broken.keys()) - found
+            found |= new
+            left += new
+        return [name for name in self.context.unit.broken if name in found]
 
     def _external(self, node: Node) -> None:
         match node.type:

@@ -1,0 +1,67 @@
+"""Brackets without partners are told where they open, and reading goes on."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.c.brackets import PARTNERS, with_brackets
+from pgasrob.frontends.c.tokens import Source, Token, tokenise
+
+WORDS = (*"()[]{};,=n(;{}", "if", "for", "else")
+
+
+def tokens(text: str) -> list[Token]:
+    source = Source("x.c", text)
+    return [*tokenise(source)]
+
+
+@pytest.mark.parametrize(
+    ("text", "mended", "message"),
+    [
+        ("int f(void) { g(1, 2; }", "int f ( void ) { g ( 1 , 2 ) ; }", "this `(` is not closed"),
+        ("int f(int n { g(); }", "int f ( int n ) { g ( ) ; }", "this `(` is not closed"),
+        ("int f(void) { if (n { g(); } }", "int f ( void ) { if ( n ) { g ( ) ; } }", "this `(` is not closed"),
+        ("int f(void) { while (n g(); }", "int f ( void ) { ; }", "this `(` is not closed"),
+        ("int f(void) { for (;; i++ { } }", "int f ( void ) { for ( ; ; i ++ ) { } }", "this `(` is not closed"),
+        ("int f(void) { g(1)); }", "int f ( void ) { g ( 1 ) ; }", "`)` closes nothing"),
+        ("int f(void) { if n) g(); }", "int f ( void ) { if ( n ) g ( ) ; }", "a `(` is missing after `if`"),
+        ("int f(void) { g(a[1); }", "int f ( void ) { g ( a [ 1 ] ) ; }", "this `[` is not closed"),
+        ("int a[2;", "int a [ 2 ] ;", "this `[` is not closed"),
+    ],
+)
+def test_what_is_plain_is_mended(text: str, mended: str, message: str) -> None:
+    found, (wrong,) = with_brackets(tokens(text))
+    assert " ".join(each.text for each in found) == mended
+    assert (wrong.code, wrong.message) == ("PG107", message)
+
+
+@pytest.mark.parametrize("text", ["int f(void) { g(1]; }", "int f(void) { {", "int f(void) } {", "int f(void) { (("])
+def test_what_is_not_plain_ends_it(text: str) -> None:
+    with pytest.raises(SourceError):
+        with_brackets(tokens(text))
+
+
+def test_whatever_is_given_all_brackets_have_partners_behind_it() -> None:
+    for seed in range(500):
+        draw = random.Random(seed)
+        text = " ".join(
+            draw.choices(
+                ["(", ")", "[", "]", "{", "}", ";", ",", "=", "n", "if", "for", "else", "(", "{", ";", "}"],
+                k=draw.randrange(40),
+            )
+        )
+        try:
+            found, wrong = with_brackets(tokens(text))
+        except SourceError:
+            continue
+        opened: list[str] = []
+        for each in found:
+            if each.text in PARTNERS.values():
+                opened.append(each.text)
+            elif each.text in PARTNERS:
+                assert opened.pop() == PARTNERS[each.text], text
+        assert not opened, text
+        assert wrong or [each.text for each in found] == text.split()
