@@ -44,105 +44,105 @@ class Kind(Enum):
     FAILED_POLLS = "failed-polls", "every", True, "{names}"
     CONFLICTS = "conflicts", "every", True, "{names}"
     PROGRAM_ORDER = ("program-order", "every", False,
-        "a rank's loads and stores reach its memory, and its peers, in program order (else --cpu tso)")
+        "a rank's loads and stores reach its memory, and its peers, in program order (--cpu tso: with store buffers)")
     ONE_COPY = ("one-copy", "every", False,
         "each cell has one copy, accessed as a whole: what has arrived is seen by all ranks at once")
     NO_FAILURES = ("no-failures", "every", False,
-        "no rank or transfer fails: what is issued is done in the end, whatever its target does meanwhile")
+        "no rank or transfer fails: every operation completes in the end, whatever its target does meanwhile")
     CLOSED_PROGRAM = ("closed-program", "every", False,
         "all ranks run this program from its beginning, and nothing else accesses their memory")
     # and every one about all numbers of nodes
-    NODE_RANGE = "node-range", "all numbers", False, "every number of nodes is each from {names}"
+    NODE_RANGE = "node-range", "all numbers", False, "every number of nodes means each number from {names}"
     # and every one on C
     SPECIFICATION = "specification", "C", True, "calls keep what {names} promises, and may do all that it allows"
     CALLS_ALLOWED = ("calls-allowed", "C", False,
-        "calls keep the rules of their API that are not checked: about buffers, and what ranks have to do alike")
+        "calls keep the rules of their API that are not checked: about buffers, and about what ranks have to do alike")
     SIZES = "sizes", "C", True, "arrays, loops and transfers are as long as the text says"
     PLATFORM = ("platform", "C", True,
         "types have the sizes, layout and byte order of 64-bit Unix on x86, and so do the compiler's macros")
     ARITHMETIC = ("arithmetic", "C", True,
         "signed integers wrap round; floating-point operations are those of IEEE 754, one by one, "
-        "and <math.h> is as here")
+        "and <math.h> is that of this machine")
     COMPILER = ("compiler", "C", False,
         "the compiler keeps accesses to memory that ranks share, in the order of the text, left to right")
     WHOLE_SCALARS = ("whole-scalars", "C", False,
-        "a scalar is moved as a whole, and so are 8 bytes of a transfer where no scalar is named")
-    UNSET_MEMORY = "unset-memory", "C", False, "variables and memory that nobody has set hold 0"
+        "a scalar is moved as a whole, and so are 8 bytes of a transfer where the program names no scalar")
+    UNSET_MEMORY = "unset-memory", "C", False, "variables and memory that have not been set hold 0"
     CALLS_SUCCEED = ("calls-succeed", "C", False,
-        "no call fails: each returns what stands for success, and errno stays 0")
+        "no call fails: each returns its code for success, and errno stays 0")
     ONE_THREAD = ("one-thread", "C", False,
         "a rank runs the threads that the text starts: no signal handler, active message or other thread")
     # What only some constructs need, those first that say most about a program
-    UNKNOWN_VALUES = "unknown-values", "construct", True, "any value may come of {names}, each time another"
+    UNKNOWN_VALUES = "unknown-values", "construct", True, "{names} may give any value, and a different one each time"
     UNKNOWN_MEMORY = "unknown-memory", "construct", True, "any value may be loaded from {names}"
     PARTS = ("parts", "construct", True,
-        "an access to a part of a scalar of {names} is one to all of it, and to set a part reads it, too")
+        "an access to a part of a scalar of {names} counts as one to all of it, and setting a part also reads it")
     ASSUMED_PURE = ("assumed-pure", "construct", True,
         "{names} {accesses|access} none of the program's memory, and may return any value")
     SEPARATE_MEMORY = ("separate-memory", "construct", True,
         "no two ranks reach each other's memory by loads and stores, as {names} {says|say} (--shared-memory)")
     SHARED_MEMORY = ("shared-memory", "construct", True,
-        "{names} share memory: what one loads and stores there, all others see in that order, and at once")
+        "{names} share memory: accesses of one of them there take effect at once for all, and in program order")
     ATOMIC_TO_ALL = ("atomic-to-all", "construct", False,
         "{names} {is|are} atomic to all other accesses, not only to atomics of one kind")
-    EPOCHS_WAIT = "epochs-wait", "construct", False, "{names} {returns|return} when access is granted, and not before"
-    FENCE_BARRIER = "fence-barrier", "construct", False, "MPI_Win_fence is a barrier, also where it ends no epoch"
+    EPOCHS_WAIT = "epochs-wait", "construct", False, "{names} {returns|return} only when access is granted"
+    FENCE_BARRIER = "fence-barrier", "construct", False, "MPI_Win_fence is a barrier, even if it ends no epoch"
     MODES_HOLD = ("modes-hold", "construct", False,
-        "the MPI_MODE_... given to {names} are true, and no call does less for them")
+        "the MPI_MODE_... assertions given to {names} are true, and no call does less because of them")
     UNIFIED_WINDOWS = "unified-windows", "construct", False, "windows have one copy of their memory (MPI_WIN_UNIFIED)"
     WINDOW_SYNC = ("window-sync", "construct", False,
-        "what is stored in windows of {names} all see behind a barrier, also without MPI_Win_sync (MPI-4.1, 12.2.3)")
+        "after a barrier all ranks see what windows of {names} hold, even without MPI_Win_sync (MPI-4.1, 12.2.3)")
     BUFFERED_SENDS = ("buffered-sends", "construct", True,
-        "messages are copied when {names} {is|are} called, and the sender goes on")
+        "messages are copied when {names} {is|are} called, and the sender continues")
     NOT_SYNCHRONISING = ("not-synchronising", "construct", False,
-        "no rank waits in {names} for more than what is brought to it, though it may")
+        "no rank waits in {names} for more than the data that it receives, though it may")
     WAITING_ALIKE = ("waiting-alike", "construct", False,
-        "where {names} may wait for other ranks, they do so in every call or in none")
+        "if {names} may wait for other ranks, they do so in every call or in none")
     THREADS_INDEPENDENT = ("threads-independent", "construct", True,
-        "one thread does what a team does, in the order of the text, and other ways end alike: {names}")
+        "one thread does the work of a team, in the order of the text, and other executions end alike: {names}")
     THREADS_SERIALIZED = ("threads-serialized", "construct", False,
-        "no two threads of a rank are in {names} and another call at once, where they may not be")
+        "no two threads of a rank are in {names} and another call at once, if the thread level forbids it")
     THREADS_COMPLETE = ("threads-complete-their-own", "construct", True,
-        "{names} {completes|complete} what the thread itself has issued, and not what others of its rank have")
+        "{names} {completes|complete} the operations of the calling thread, and not those of its rank's other threads")
     BOUNDED_LEAD = ("bounded-lead", "construct", False,
-        "no rank makes {names} more than 4 times before one that gets what it gives comes to the first")
+        "no rank makes {names} more than 4 times before a rank that receives from it has reached the first call")
     QUEUE_ROOM = ("queue-room", "construct", False,
-        "there is room in its queue for what {names} {posts|post}: none is full")
-    CREATION_WAITS = "creation-waits", "construct", False, "no rank returns from {names} before all have called"
+        "no queue is full: there is always room for what {names} {posts|post}")
+    CREATION_WAITS = "creation-waits", "construct", False, "no rank returns from {names} before all ranks have called"
     SAME_ADDRESSES = ("same-addresses", "construct", False,
         "a segment and a static variable have the same address on every rank")
     REDUCTION_ORDER = ("reduction-order", "construct", True,
         "{names} {combines|combine} floating-point numbers in the order of the ranks")
     SAME_RANKS = "same-ranks", "construct", True, "{names} number the ranks alike and see each other's effects"
     WORK_ARRAYS = ("work-arrays", "construct", False,
-        "the arrays pSync and pWrk of {names} are set and used as they must be")
+        "the arrays pSync and pWrk of {names} are set and used as the specification requires")
     NOT_CALLED = "not-called", "construct", True, "functions given to {names} are never called"
     TASKS_AT_ONCE = ("tasks-at-once", "construct", False,
-        "a thread takes every task that is created, however many others do not go on")
+        "some thread takes every task that is created, however many others are waiting")
     GUIDED_CHUNKS = ("guided-chunks", "construct", False,
         "`schedule(guided)` gives a thread the iterations that are left divided by the number of threads, rounded up")
     FIXED_ANSWERS = ("fixed-answers", "construct", True,
-        "what {names} {tells|tell} is fixed: 0, or what stands for the usual")
-    RANKS_KEPT = "ranks-kept", "construct", True, "{names} {gives|give} no rank another number, though they may"
+        "{names} always {gives|give} the same answer: 0, or the usual one")
+    RANKS_KEPT = "ranks-kept", "construct", True, "{names} {keeps|keep} every rank's number, though another is allowed"
     THREAD_LEVEL = "thread-level", "construct", False, "{names} {grants|grant} the thread level that is asked for"
     HINTS = "hints", "construct", False, "hints and options given to {names} change nothing"
     UNREAD_HEADERS = ("unread-headers", "construct", True,
         "the text does not depend on macros of {names}, which {is|are} not read")
     UNREAD_FUNCTIONS = ("unread-functions", "construct", False,
-        "no run calls {names}, where something is wrong or not supported")
+        "no run calls {names}, in which something is wrong or not supported")
     ARGUMENTS = "arguments", "construct", True, "the program is started without arguments: argc is 1"
     ENVIRONMENT = "environment", "construct", True, "the environment is empty"
-    ENDS_ALL_RANKS = "ends-all-ranks", "construct", True, "{names} {ends|end} the run of all ranks, some time after"
-    KILLED_RANK = "killed-rank", "construct", True, "a rank that {names} has killed goes on, or nothing waits for it"
-    ASSERT_GOES_ON = "assert-goes-on", "construct", True, "a run goes on when an assertion is false"
+    ENDS_ALL_RANKS = "ends-all-ranks", "construct", True, "{names} {ends|end} the run of all ranks, some time later"
+    KILLED_RANK = "killed-rank", "construct", True, "a rank that {names} has killed continues, or no rank waits for it"
+    ASSERT_GOES_ON = "assert-goes-on", "construct", True, "a run continues when an assertion is false"
     FREED_MEMORY = ("freed-memory", "construct", False,
-        "no memory is used after {names}, and what is allocated next of its size lies there")
+        "no memory is used after {names}, and the next allocation of the same size gets its place")
     ALLOCATION = "allocation", "construct", False, "there is as much memory as {names} {asks|ask} for"
     NO_EFFECT = ("no-effect", "construct", True,
-        "{names} {changes|change} nothing that the program sees, and 0 is returned")
+        "{names} {changes|change} nothing that the program sees, and {returns|return} 0")
     OUTPUT_ORDER = "output-order", "construct", False, "{names}"
     MODEL_CHECKER = ("model-checker", "construct", False,
-        "SPIN and the C compiler do what they should, and SPIN has searched all states")
+        "SPIN and the C compiler work correctly, and SPIN has searched all states")
     # fmt: on
 
 
@@ -159,7 +159,7 @@ class Assumption:
         names = _listed(self.about)
         if self.about and self.kind is Kind.PROGRAM_ORDER:
             empty = "atomics, barriers, mfence and waits for later transfers empty it"
-            return f"loads pass stores in a buffer, as on {names}; {empty}"
+            return f"loads overtake stores in a store buffer, as on {names}; {empty}"
         if self.about and self.kind is Kind.ARGUMENTS:
             return f"the program is started with {f'the arguments `{names}`' if names else 'no arguments: argc is 1'}"
         if self.about and self.kind is Kind.SIZES:
@@ -195,13 +195,13 @@ def output_order(free: bool) -> Assumption:
     """``free``: output of several ranks to the terminal may come in any order."""
     if free:
         sentence = (
-            "what is done to files is seen in the order of the calls, and output to the terminal may come in any "
-            "(--output-order free)"
+            "accesses to files are seen in the order of the calls, and output to the terminal may come in any "
+            "order (--output-order free)"
         )
     else:
         sentence = (
-            "what is done to files, and output to the terminal, is seen in the order of the calls "
-            "(--output-order free: output in any)"
+            "accesses to files and output to the terminal are seen in the order of the calls "
+            "(--output-order free: output in any order)"
         )
     return Assumption(Kind.OUTPUT_ORDER, (sentence,))
 

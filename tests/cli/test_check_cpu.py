@@ -74,7 +74,7 @@ def test_json_has_the_run_and_its_cycle() -> None:
     for edge, after in zip(added["cycle"], [*added["cycle"][1:], added["cycle"][0]], strict=True):
         assert edge["to"] == after["from"] and edge["from"] in places
     said = {each["code"]: each["text"] for each in found["assumptions"]}
-    assert said["program-order"].startswith("loads pass stores in a buffer, as on x86")
+    assert said["program-order"].startswith("loads overtake stores in a store buffer, as on x86")
     analysed = as_json(str(STORE_BUFFERS / "own_swap_own_load.pgas"), "--cpu", "tso")
     assert analysed["on_tso"] == {"settled_by": "analysis", "states": 0, "overtaken": [], "run": None, "cycle": None}
     assert "on_tso" not in as_json(OWN)
@@ -102,9 +102,9 @@ def test_options_that_do_not_go_with_it() -> None:
 
 def test_what_is_assumed_names_the_option() -> None:
     found = run(str(STORE_BUFFERS / "own_swap_own_load.pgas"), "--assumptions").output
-    assert "in program order (else --cpu tso)" in " ".join(found.split())
+    assert "in program order (--cpu tso: with store buffers)" in " ".join(found.split())
     with_buffers = run(str(STORE_BUFFERS / "own_swap_own_load.pgas"), "--assumptions", "--cpu", "tso").output
-    assert "loads pass stores in a buffer, as on x86" in " ".join(with_buffers.split())
+    assert "loads overtake stores in a store buffer, as on x86" in " ".join(with_buffers.split())
 
 
 HEAD = "memory x, y, to = 1;\nregister r;\nqueue q;\n"

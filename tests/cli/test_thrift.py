@@ -90,12 +90,12 @@ def test_exit_codes(tmp_path: Path) -> None:
 
 HEADER = PROGRAMS.parent / "tests" / "repairs" / "seen" / "header_then_rows.c"
 KEPT = (
-    "Assumes that what is done to files, and output to the terminal, is seen in the order of the calls (--output-order "
-    "free: output in any)."
+    "Assumes that accesses to files and output to the terminal are seen in the order of the calls (--output-order "
+    "free: output in any order)."
 )
 FREE = (
-    "Assumes that what is done to files is seen in the order of the calls, and output to the terminal may come in any "
-    "(--output-order free)."
+    "Assumes that accesses to files are seen in the order of the calls, and output to the terminal may come in any "
+    "order (--output-order free)."
 )
 
 

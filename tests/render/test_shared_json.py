@@ -20,7 +20,7 @@ def test_assumptions() -> None:
     text = "#include <stdlib.h>\nint main(void) {\n  return rand() < 3;\n}\n"
     drawn = to_json(check(parse_c(text, "some.c"), 1))["assumptions"][-1]
     assert drawn == {
-        "code": "unknown-values", "text": "any value may come of rand() (0 to 2147483647), each time another",
+        "code": "unknown-values", "text": "rand() (0 to 2147483647) may give any value, and a different one each time",
         "lines": [3], "scope": "construct",
     }  # fmt: skip
 

@@ -305,6 +305,6 @@ gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK); return 0; }"""
         verdict = check_every_count(parse_c(text), effect=False)
         assert verdict.verdict == "robust"
         told[text] = [str(each) for each in verdict.assumptions if each.kind is Kind.NODE_RANGE]
-    assert told[shmem] == ["every number of nodes is each from 2 to 2^24"]
-    assert told[gaspi] == ["every number of nodes is each from 2 to 65,535, the most that the API has"]
+    assert told[shmem] == ["every number of nodes means each number from 2 to 2^24"]
+    assert told[gaspi] == ["every number of nodes means each number from 2 to 65,535, the most that the API has"]
     assert Kind.NODE_RANGE not in {each.kind for each in check(parse_c(shmem), 2).assumptions}
