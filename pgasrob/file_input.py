@@ -12,11 +12,14 @@ import errno
 import os
 import stat
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from gzip import GzipFile
 
+MOST_ENTRIES = 10_000
+"""Of so many files in a folder the names are compared with one that is not there."""
 SOURCE = 16_000_000
 """Bytes of a file that people write: a program, a header, a page, options."""
 LARGEST = 1 << 28
@@ -97,7 +100,23 @@ def why(error: OSError | ValueError) -> tuple[str, str]:
         return what, hint
     if isinstance(error, IsADirectoryError):
         return "it is a folder, not a file", "name a file in it"
-    return getattr(error, "strerror", None) or str(error), "check the name and the rights"
+    near = _near(error.filename) if isinstance(error, FileNotFoundError) and isinstance(error.filename, str) else None
+    hint = "check the name and the rights" if near is None else f"did you mean `{near}`?"
+    return getattr(error, "strerror", None) or str(error), hint
+
+
+def _near(path: str) -> str | None:
+    """The path of a file in the same folder with a name that is much like that in ``path``."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or os.curdir) as entries:
+            files = [each.name for each in islice(entries, MOST_ENTRIES) if each.is_file()]
+    except OSError:
+        return None
+    close = next(iter(get_close_matches(name, files, n=1, cutoff=0.8)), None)
+    return None if close is None or not close.isprintable() else os.path.join(folder, close)
 
 
 def _regular(path: str | os.PathLike[str], found: os.stat_result) -> None:

@@ -121,9 +121,6 @@ THROUGH: dict[str, str] = {
     "frontends/apis/gaspi/test_queues.py": """
         frontends.options
     """,
-    "diagnostics/test_catalogue.py": """
-        diagnostics.wrong
-    """,
     "frontends/apis/mpi/test_nonblocking.py": """
         frontends.apis.lent frontends.apis.mpi.pending_collectives frontends.apis.mpi.reductions
     """,

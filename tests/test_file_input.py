@@ -196,3 +196,15 @@ def test_the_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(cli, ["check", "-"], input=given)
     assert result.exit_code == 2 and "cannot read the standard input: it is larger than 1000 bytes" in result.output
     assert sys.stdin is not None
+
+
+def test_a_name_that_nearly_exists(tmp_path: Path) -> None:
+    (tmp_path / "ring.pgas").write_text("process { skip; }")
+    (tmp_path / "rings").mkdir()
+    for name, hint in {
+        "rign.pgas": f"did you mean `{tmp_path}/ring.pgas`?", "other.pgas": "check the name and the rights",
+        "ringss": "check the name and the rights", "none/ring.pgas": "check the name and the rights",
+    }.items():  # fmt: skip
+        with pytest.raises(FileNotFoundError) as caught:
+            read(tmp_path / name)
+        assert why(caught.value)[1] == hint

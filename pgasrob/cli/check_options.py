@@ -11,7 +11,17 @@ import click
 from pgasrob.cli.declare import Rule, flag, group, option
 from pgasrob.cli.many import BRIEF, BatchLimits, OutputOptions, paths_argument, resume_option
 from pgasrob.cli.option_groups import DEFAULT_COUNT, DEFAULT_ENGINE, MOST_SC_STATES, COptions, ReadingOptions
-from pgasrob.cli.parameter_types import EngineName, LineName, LineNames, Lines, NodeCounts, Reduction, TwoLines, listed
+from pgasrob.cli.parameter_types import (
+    EngineName,
+    LineName,
+    LineNames,
+    Lines,
+    NodeCounts,
+    OneOf,
+    Reduction,
+    TwoLines,
+    listed,
+)
 from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, are_traces, mixed
 
 if TYPE_CHECKING:
@@ -34,11 +44,11 @@ class CheckOptions:
         f"{DEFAULT_COUNT}")
     engine: str = option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
         help=lambda: f"How to decide. {EngineName().descriptions()}")
-    cpu: str = option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
+    cpu: str = option("--cpu", type=OneOf(["sc", "tso"]), default="sc", show_default=True,
         help="How a rank's stores reach memory. sc: in program order; tso: through a store buffer, which later loads "
         "may overtake, as on x86.")
     network: str = option(
-        "--network", type=click.Choice(["pgas", "rdma-tso", "corerma"]), default="pgas", show_default=True,
+        "--network", type=OneOf(["pgas", "rdma-tso", "corerma"]), default="pgas", show_default=True,
         help="The network that FILE runs on; FILE may also be a .litmus test. pgas: the calculus; rdma-tso: "
         "InfiniBand verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). What the network "
         "has no counterpart for is refused.")
@@ -66,7 +76,7 @@ class CheckOptions:
     strict: bool = flag("--strict",
         help="The exit code is 3 where it is undecided whether assertions hold or there is a deadlock, also for "
         ".pgas files and with --expect; with --expect a failing assertion or a deadlock makes it 1, too.")
-    report: str = option("--report", type=click.Choice(["all", "outcomes"]), default="all", show_default=True,
+    report: str = option("--report", type=OneOf(["all", "outcomes"]), default="all", show_default=True,
         help="What makes the exit code 1. outcomes: of programs that are not robust, only those for which a run on "
         "the network was found with an outcome, or a failing assertion, that no SC run has.")
     verbose: bool = flag("-v", "--verbose", help="Show every counterexample, also when several programs are checked.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from pgasrob.cli.declare import HELP
+from pgasrob.cli.parameter_types import OneOf
 
 COMPLETION = {
     "bash": 'Add to ~/.bashrc:\n#     eval "$(pgasrob completion bash)"',
@@ -14,7 +15,7 @@ COMPLETION = {
 
 
 @click.command(context_settings=HELP)
-@click.argument("shell", type=click.Choice(list(COMPLETION)))
+@click.argument("shell", type=OneOf(list(COMPLETION)))
 @click.pass_context
 def completion(ctx: click.Context, /, shell: str) -> None:
     """Print a shell's completion script.

@@ -12,7 +12,7 @@ import click
 
 from pgasrob import file_input
 from pgasrob.cli.declare import argument, command, option
-from pgasrob.cli.parameter_types import Name, listed
+from pgasrob.cli.parameter_types import Name, OneOf, listed
 from pgasrob.cli.shared_steps import refuse
 from pgasrob.cli.witness_files import (
     PLACEHOLDER,
@@ -80,7 +80,7 @@ class DrawOptions:
     number: int | None = option("--result", type=click.IntRange(min=1), metavar="N",
         help=lambda: "Of several results in FILE the one of this number, from 1. Default: the first with a run; "
         f"{holding_many()} hold all.")
-    run: str | None = option("--run", type=click.Choice(list(RUNS)),
+    run: str | None = option("--run", type=OneOf(list(RUNS)),
         help="Which run of the result: the violation (or fault), that of a failing assertion, that of a deadlock, that "
         "to an illegal call, or one that shows that a race matters. Default: the first that it has.")
     fold: bool = fold_option()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pgasrob.cli.declare import HELP
+from pgasrob.cli.parameter_types import OneOf
 from pgasrob.cli.shared_steps import print_json, refuse
 
 EXAMPLES = """\b
@@ -28,7 +29,7 @@ Examples:
     metavar="FOLDER",
     help="Copy them there, or all without a name.",
 )
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
+@click.option("--format", "format_", type=OneOf(["text", "json"]), default="text", show_default=True,
               help="json: one object per program, one per line.")  # fmt: skip
 def examples(names: tuple[str, ...], target: str | None, format_: str) -> None:
     """List, print or copy example programs.

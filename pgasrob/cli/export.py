@@ -9,7 +9,7 @@ import click
 
 from pgasrob.cli.declare import argument, command, group, option
 from pgasrob.cli.option_groups import COptions, ReadingOptions, TimeAndMemory, node_count_option
-from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.parameter_types import OneOf, ProgramPath
 from pgasrob.cli.shared_steps import limited, load_instance, refuse
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ExportOptions:
 
     # fmt: off
     file: str = argument(type=ProgramPath())
-    language: str = option("--to", type=click.Choice(["promela"]), required=True, help="The language to write.")
+    language: str = option("--to", type=OneOf(["promela"]), required=True, help="The language to write.")
     nodes: int | None = node_count_option()
     output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
         help="Default: standard output.")

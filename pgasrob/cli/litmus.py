@@ -16,7 +16,7 @@ import click
 from pgasrob.cli.declare import Rule, argument, check_rules, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
 from pgasrob.cli.option_groups import SearchLimits, format_option
-from pgasrob.cli.parameter_types import GraphPath, ModelNames, ValuesOfNames, listed, sentence
+from pgasrob.cli.parameter_types import GraphPath, ModelNames, OneOf, ValuesOfNames, listed, sentence
 from pgasrob.cli.shared_steps import crashed, print_json
 
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ class LitmusOptions:
     no_pcie: bool = flag("--no-pcie", help="rdma-tso: without the guarantee of PCI Express that reads push writes.")
     placed: bool = flag("--placed", help="rdma-tso: a put that has been polled has been placed.")
     vpi: bool = flag("--vpi", help="corerma: for adapters in which gets overtake puts.")
-    hb: Literal["any", "least"] = option("--hb", type=click.Choice(["any", "least"]), default="any", show_default=True,
+    hb: Literal["any", "least"] = option("--hb", type=OneOf(["any", "least"]), default="any", show_default=True,
         help="corerma: happens-before is any partial order that keeps the rules, or the least one.")
     no_repair: bool = flag("--no-repair", help="corerma: non-atomic reads as its letter has them.")
     local_order: Literal["figure", "text"] = option(
-        "--local-order", type=click.Choice(["figure", "text"]), default="figure", show_default=True,
+        "--local-order", type=OneOf(["figure", "text"]), default="figure", show_default=True,
         help="corerma: rule LO as in its figure, or as in its text.")
     without: tuple[str, ...] = option("--without", multiple=True, metavar="RULES",
         help="corerma, rdma-tso: leave out these rules, separated by commas. Can be repeated.")

@@ -12,7 +12,7 @@ import click
 from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option, typed
 from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import TimeAndMemory, format_option
-from pgasrob.cli.parameter_types import sentence
+from pgasrob.cli.parameter_types import OneOf, sentence
 from pgasrob.cli.shared_steps import print_json, progress_display
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class GenerateOptions:
 
     # fmt: off
     model: str = option(
-        "-m", "--model", type=click.Choice(["corerma", "rdma-tso"]), default="corerma", show_default=True,
+        "-m", "--model", type=OneOf(["corerma", "rdma-tso"]), default="corerma", show_default=True,
         help="The model whose rules --rule names.")
     rules: tuple[str, ...] = option("--rule", multiple=True, metavar="RULES",
         help="What outcomes depend on, separated by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pgasrob.cli.declare import flag, option
-from pgasrob.cli.parameter_types import Arguments, Dialect, Macro, NodeCounts, SharedMemory, Size, seconds
+from pgasrob.cli.parameter_types import Arguments, Dialect, Macro, NodeCounts, OneOf, SharedMemory, Size, seconds
 from pgasrob.cli.shared_steps import refuse
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ def node_counts_option(help: str = f"Node counts: 2, 2..5 or 2,4. {DEFAULT_COUNT
 def memory_model_option() -> Any:
     """A field for a memory model of MPI; None: the calculus."""
     return option(
-        "--memory-model", type=click.Choice(("unified", "separate")),
+        "--memory-model", type=OneOf(("unified", "separate")),
         help="For MPI: are the results defined in this memory model of MPI-3 (Hoefler et al., 2014)?",
     )  # fmt: skip
 
 
 def format_option(*formats: str, help: str) -> Any:
     """A field for what is printed: text, unless another of the ``formats`` is asked for."""
-    return option("--format", type=click.Choice(["text", *formats]), default="text", show_default=True, help=help)
+    return option("--format", type=OneOf(["text", *formats]), default="text", show_default=True, help=help)
 
 
 def max_states_option(help: str) -> Any:
@@ -112,11 +112,11 @@ class ReadingOptions:
 
     # fmt: off
     failed_polls: FailedPolls = option(
-        "--failed-polls", type=click.Choice(["wait", "count"]), default="wait", show_default=True,
+        "--failed-polls", type=OneOf(["wait", "count"]), default="wait", show_default=True,
         help="How to treat a read after which a rank can only come back and read again. wait: it is no event, so "
         "that a polling loop waits; count: it is an event like any other.")
     conflicts: Conflicts = option(
-        "--conflicts", type=click.Choice(["commuting", "all"]), default="commuting", show_default=True,
+        "--conflicts", type=OneOf(["commuting", "all"]), default="commuting", show_default=True,
         help="Whether two additions (or two `or`, `min`, ...) to one cell that fetch nothing conflict. commuting: "
         "they do not; all: they do, like any two writes.")
     # fmt: on

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 TwoLines = tuple[tuple[str, int], tuple[str, int]]
 
 
+class OneOf(click.Choice):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """A choice whose error says which word was most likely meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = did_you_mean(str(value), self.choices)
+            self.fail(f"{error.message.rstrip('.')}; {hint}" if hint else error.message, param, ctx)
+
+
 class Name(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
     """One of the names in a ``table`` ("module:NAME"), which is imported when the option is used or explained."""
 

@@ -24,6 +24,7 @@ from pgasrob.cli.many import (
     resume_option,
 )
 from pgasrob.cli.option_groups import COptions, ReadingOptions, memory_model_option, node_counts_option
+from pgasrob.cli.parameter_types import OneOf
 from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, SUFFIX, are_traces, mixed, raced_traces, report_alarms, traces
 from pgasrob.cli.shared_steps import mention_a_missing_kernel, print_json, progress_display
 from pgasrob.cli.witness_files import Witnesses
@@ -74,7 +75,7 @@ class RaceOptions:
         "for which a specification leaves open whether they exclude each other (MPI_Compare_and_swap and "
         "accumulates).")
     memory_model: MemoryModel | None = memory_model_option()
-    analysis: str = option("--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
+    analysis: str = option("--analysis", type=OneOf(["exact", "must-rma"]), default="exact", show_default=True,
         help="must-rma: also say what MUST-RMA (Schwitanski et al. 2022) reports for one order of the events, that "
         "of the trace or of a simulated run.")
     no_robustness: bool = flag("--no-robustness",

@@ -13,7 +13,7 @@ from pgasrob.cli.changes import BACKUP, ChangeOptions, can_write, write_changes
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option
-from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.parameter_types import OneOf, ProgramPath
 from pgasrob.cli.shared_steps import limited, print_json, reported
 from pgasrob.cli.witness_files import Witnesses, fold_option, witness_option
 
@@ -45,7 +45,7 @@ class RepairOptions:
     file: str = argument(type=ProgramPath())
     max_answers: int = option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
         help="How many repairs of the smallest cost to look for.")
-    goal: Goal | None = option("--for", type=click.Choice(["robust", "races"]), default=None,
+    goal: Goal | None = option("--for", type=OneOf(["robust", "races"]), default=None,
         help="What to repair: robust: violations of robustness; races: races that change the result of a robust "
         "program, by a barrier. Default: both for C, the first for .pgas files.")
     write: bool = flag("--write",

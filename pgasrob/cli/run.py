@@ -12,7 +12,7 @@ import click
 from pgasrob.cli.declare import Rule, argument, check_rules, command, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
 from pgasrob.cli.option_groups import COptions, ReadingOptions, TimeAndMemory, format_option, node_count_option
-from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.parameter_types import OneOf, ProgramPath
 from pgasrob.cli.shared_steps import limited, load_instance, print_json, refuse, reported
 from pgasrob.cli.witness_files import RunPath, Witnesses, fold_option, witness_option, write_witness
 
@@ -56,11 +56,11 @@ class RunOptions:
         help="The same seed gives the same run. Default: any, which is printed.")
     sc: bool = option("--sc/--network", default=False,
         help="A sequentially consistent run, or one on the network (the default).")
-    bias: Bias = option("--bias", type=click.Choice(["late", "even", "early"]), default="even", show_default=True,
+    bias: Bias = option("--bias", type=OneOf(["late", "even", "early"]), default="even", show_default=True,
         help="When pending steps happen: late and early make later and earlier times likelier, not certain.")
     steps: int = option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, metavar="N",
         help="Cut the run after N events; what is pending then still happens.")
-    until: Wanted | None = option("--until", type=click.Choice(["violation", "assertion", "deadlock", "fault"]),
+    until: Wanted | None = option("--until", type=OneOf(["violation", "assertion", "deadlock", "fault"]),
         help="Try the seeds S, S + 1, ... until a run has a happens-before cycle, fails an assertion, ends in a "
         "deadlock or at a fault.")
     tries: int = option("--tries", type=click.IntRange(min=1), default=DEFAULT_TRIES, show_default=True, metavar="N",

@@ -12,6 +12,7 @@ import click
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
 from pgasrob.cli.option_groups import COptions, TimeAndMemory, node_count_option
+from pgasrob.cli.parameter_types import OneOf
 from pgasrob.cli.shared_steps import limited, load_instance, refuse
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class ShowOptions:
     # fmt: off
     file: str = argument(type=click.Path())
     stage: str = option(
-        "--stage", type=click.Choice(["program", "control", "state-space", "normal-form", "cycle-types"]),
+        "--stage", type=OneOf(["program", "control", "state-space", "normal-form", "cycle-types"]),
         default="program", show_default=True, help="What to show: one of the steps from the program to the answer.")
     nodes: int | None = node_count_option()
     heads: int = option("--heads", type=click.IntRange(2, 4), default=2, show_default=True,
@@ -70,7 +71,7 @@ class ShowOptions:
     dot: bool = flag("--dot", help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
     output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
         help="Draw the graph into FILE: .svg, .png, .pdf or .dot.")
-    layout: str | None = option("--layout", type=click.Choice(["own", "graphviz"]),
+    layout: str | None = option("--layout", type=OneOf(["own", "graphviz"]),
         help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz "
         "needs the extra `diagrams`.")
     limits: Limits = group(TimeAndMemory, beside="")

@@ -13,7 +13,7 @@ from pgasrob.cli.changes import BACKUP, ChangeOptions, can_write, write_changes
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option
-from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.parameter_types import OneOf, ProgramPath
 from pgasrob.cli.shared_steps import limited, print_json, reported
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ThriftOptions:
         help=f"Write what saves most into FILE; the original is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
     format: str = format_option("json", "diff", help="diff: the set of changes that saves most, for `patch -p1`.")
     output_order: OutputOrder = option(
-        "--output-order", type=click.Choice(["kept", "free"]), default="kept", show_default=True,
+        "--output-order", type=OneOf(["kept", "free"]), default="kept", show_default=True,
         help="kept: what ranks write to the terminal must come in an order that is possible now; free: in any order. "
         "Accesses to files keep their order in either case.")
     change: ChangeOptions = group(ChangeOptions)

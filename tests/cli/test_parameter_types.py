@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
-from pgasrob.cli.parameter_types import Size
+from pgasrob.cli.parameter_types import OneOf, Size
 from tests.cli.commands import (
     ROBUST,
     check,
@@ -55,3 +56,12 @@ def test_sizes(text: str, size: int) -> None:
 def test_sizes_that_are_none(folder: Path, text: str) -> None:
     result = check("p.pgas", f"--memory-limit={text}")
     assert result.exit_code == 2 and "write 500M or 2G" in result.output
+
+
+def test_a_choice_says_which_word_was_most_likely_meant() -> None:
+    choice = OneOf(["text", "json"])
+    assert choice.convert("json", None, None) == "json"
+    with pytest.raises(click.BadParameter, match=r"'jsno' is not one of 'text', 'json'; did you mean `json`\?$"):
+        choice.convert("jsno", None, None)
+    with pytest.raises(click.BadParameter, match=r"'x' is not one of 'text', 'json'\.$"):
+        choice.convert("x", None, None)

@@ -356,7 +356,7 @@ class Call(Protocol):
     def rests_on(self, kind: Kind, *about: str) -> None:
         """Record that the outcome is right only if an assumption holds; ``about`` completes its sentence."""
 
-    def nowhere(self, why: str) -> Const:
+    def nowhere(self, why: str, code: Wrong = Wrong.BOUNDS) -> Const:
         """An address that no cell has: a command that accesses it is in error, and reports say ``why``."""
 
     def fail(self, code: Wrong, message: str, hint: str) -> NoReturn:

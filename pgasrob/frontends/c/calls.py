@@ -525,8 +525,8 @@ class MachineCall:
 
     # Errors
 
-    def nowhere(self, why: str) -> Const:
-        return self.machine.world.nowhere(why)
+    def nowhere(self, why: str, code: Wrong = Wrong.BOUNDS) -> Const:
+        return self.machine.world.nowhere(why, code)
 
     def fail(self, code: Wrong, message: str, hint: str) -> NoReturn:
         raise Problem(code, message, hint, self.span)

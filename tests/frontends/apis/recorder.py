@@ -224,7 +224,7 @@ class RecordedCall:
     def rests_on(self, kind: Kind, *about: str) -> None:
         self.assumed.append((kind, about))
 
-    def nowhere(self, why: str) -> Const:
+    def nowhere(self, why: str, code: Wrong = Wrong.BOUNDS) -> Const:
         return Const(-1)
 
     def fail(self, code: Wrong, message: str, hint: str) -> NoReturn:

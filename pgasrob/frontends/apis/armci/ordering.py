@@ -16,7 +16,7 @@ from pgasrob.frontends.apis.transfers import int_type, value_at
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import INT, LONG
 from pgasrob.frontends.c.values import UNDEFINED, Known
-from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Swap
+from pgasrob.program.commands import AwaitAdd, FetchAdd, Load, Notify, Swap
 from pgasrob.program.expressions import Const, Expr
 
 
@@ -53,7 +53,11 @@ def wait_all(call: Call, steps: Steps) -> None:
 @FUNCTIONS.does("void ARMCI_Fence(int proc)")
 def fence(call: Call, steps: Steps) -> None:
     """Every put and accumulate to the process is complete there."""
-    queues.fence(steps, queues.process_in(call, 0))
+    process = queues.process_in(call, 0)
+    if isinstance(process, Const) and not 0 <= process.value < call.nodes:
+        why = f"{call.name} with process {process.value} of {call.nodes}"
+        steps.do(Load(call.register("outside"), call.nowhere(why, Wrong.RANK)))
+    queues.fence(steps, process)
 
 
 @FUNCTIONS.does("void ARMCI_AllFence(void)")

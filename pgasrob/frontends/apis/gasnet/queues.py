@@ -121,6 +121,8 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
         return address, rank
     if isinstance(owner, Expr) and is_owner(owner, rank):
         return address, owner
+    if isinstance(rank, Const) and not call.symbolic and not 0 <= rank.value < call.nodes:
+        return address, rank  # the command is in error
     if call.symbolic:
         call.number_needed(f"whether {call.texts[index]} is an address of rank {call.texts[node]}")
     if not isinstance(owner, int) or rank != Const(owner):

@@ -102,7 +102,7 @@ def elements(call: Call, index: int, count: int, type: Datatype, skip: int = 0) 
         address = find(first + place, objects)
         if address is None:
             call.fail(
-                Wrong.UNKNOWN_LIMIT,
+                Wrong.UNKNOWN_LIMIT if first + place else Wrong.POINTER,
                 f"{call.texts[index]} is MPI_BOTTOM, and displacement {first + place} no address that is known here",
                 "use addresses of MPI_Get_address as displacements, or pass the address of a buffer",
             )

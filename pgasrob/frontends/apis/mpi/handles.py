@@ -210,7 +210,15 @@ def outside(call: Call, index: int, values: Sequence[int]) -> Outcome:
     """The outcome for an argument that has none of ``values``: a fault, by an access to a rank or a cell that does not
     exist."""
     of_all = PROC_NULL in values and set(values) == {*range(call.nodes), PROC_NULL}
-    rank, cell = (call.expression(index), Const(0)) if of_all else (call.me, Const(-1))
+    if of_all:
+        rank, cell = call.expression(index), cast(Expr, Const(0))
+    elif PROC_NULL in values:
+        rank, cell = call.me, call.nowhere(f"{call.name} with a rank that is not there", Wrong.RANK)
+    else:
+        rank, cell = (
+            call.me,
+            call.nowhere(f"argument {index + 1} of {call.name} has a value that it may not have"),
+        )
     fault = Fetch(call.register("outside"), rank, cell)
     conditions = [Assume(Binary("!=", call.expression(index), Const(value))) for value in values]
     return Outcome(call.do(*conditions, fault), SUCCESS)

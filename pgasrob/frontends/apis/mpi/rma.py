@@ -441,11 +441,11 @@ def compare_and_swap(call: Call) -> list[Outcome]:
         queue, remote = _queue(operation, None, "compare_and_swap", update), operation.remote(1, of_all)
         if remote is None:
             return
+        (there,) = _numbers(call, remote, update.name)  # first: what is wrong there reaches the others by copies
         new, expected, old = (
             _numbers(call, operation.local(index, 1, of_all, stores=index == 2), update.name if index == 1 else "")[0]
             for index in (0, 1, 2)
         )
-        (there,) = _numbers(call, remote, update.name)
         operation.steps.do(update.command(operation, new, there, queue, old, expected))
 
     return _targets(call, 4, 6, 3, go)

@@ -63,3 +63,14 @@ def test_the_target_alone_has_memory() -> None:
     """How large a window is is what its own rank has said."""
     verdict = pgasrob.check(parse_c(OF_ONE_RANK), 2)
     assert verdict.verdict == "robust" and verdict.assertions == "hold"
+
+
+def test_what_is_wrong_with_a_window_is_not_said_of_a_variable_that_has_a_copy() -> None:
+    swap = "MPI_Get(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, w); MPI_Win_fence(0, w);"
+    swap += " MPI_Compare_and_swap(&old, &one, &old, MPI_INT, 0, 0, w);"
+    source = OF_ONE_RANK.replace("MPI_Fetch_and_op", f"{swap} if (me == 2) MPI_Fetch_and_op")
+    source = (
+        source.replace("if (me == 1) MPI_Get", "MPI_Get").replace("*p, one", "one").replace("old;", "old; unsigned *p;")
+    )
+    with pytest.raises(SourceError, match="what `p` holds, which is set with another sign"):
+        parse_c(source).instantiate(2)
