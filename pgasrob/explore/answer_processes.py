@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,11 +28,17 @@ WAIT = 5
 
 @dataclass(frozen=True, order=True)
 class Turn:
-    """A request's place in the queue: ``comes`` when a process is free for it. Cheap requests go first."""
+    """A request's place in the queue: ``comes`` when a process is free for it.
 
+    Addresses take turns: the one of which there are fewest requests (``ahead``, of such that cost no more) goes first,
+    then what costs little.
+    """
+
+    ahead: int
     cost: int
     number: int
     what: str = field(compare=False)
+    who: str = field(compare=False)
     comes: anyio.Event = field(compare=False)
 
 
@@ -42,14 +49,19 @@ class Workers:
         self._service, self._free = service, service.at_once
         self._numbers = count()
         self._waiting: list[Turn] = []
+        self._asked: Counter[tuple[str, int]] = Counter()
+        """How many requests of an address are waiting or worked on, by what they cost."""
         self._running: set[anyio.CancelScope] = set()
 
-    def turn(self, what: str) -> Turn:
-        """A turn for a request; it begins to wait with :meth:`answer`. Raises :class:`Refused` when too many wait."""
+    def turn(self, what: str, who: str = "") -> Turn:
+        """A turn for a request of the address ``who``; it begins to wait with :meth:`answer`. Raises :class:`Refused`
+        when too many wait."""
         if len(self._waiting) >= self._service.waiting:
             waiting = counted(len(self._waiting), "request")
             raise Refused(503, f"{waiting} are waiting already; ask again in {WAIT} seconds", WAIT)
-        return Turn(COSTS.get(what, 1), next(self._numbers), what, anyio.Event())
+        cost = COSTS.get(what, 1)
+        ahead = sum(number for (other, costs), number in self._asked.items() if other == who and costs <= cost)
+        return Turn(ahead, cost, next(self._numbers), what, who, anyio.Event())
 
     def before(self, turn: Turn) -> int | None:
         """How many requests are before this one in the queue; None when it is worked on."""
@@ -78,6 +90,16 @@ class Workers:
     @asynccontextmanager
     async def _process(self, turn: Turn) -> AsyncIterator[None]:
         """Wait for a free process; it is free again at the end."""
+        self._asked[turn.who, turn.cost] += 1
+        try:
+            async with self._turn_of(turn):
+                yield
+        finally:
+            self._asked[turn.who, turn.cost] -= 1
+            self._asked += Counter()  # forgets addresses that ask nothing
+
+    @asynccontextmanager
+    async def _turn_of(self, turn: Turn) -> AsyncIterator[None]:
         if self._free:
             self._free -= 1
         else:

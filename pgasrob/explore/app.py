@@ -27,7 +27,8 @@ from pgasrob.explore.asked_run import Reads, Refused, asked_run
 from pgasrob.explore.example_menu import example, menu
 from pgasrob.explore.guard import Guard, refusal
 from pgasrob.explore.link import Linked
-from pgasrob.explore.request_bounds import BODY_SECONDS, MOST_BYTES, MOST_NODES, WORKING_SECONDS
+from pgasrob.explore.rate import owner
+from pgasrob.explore.request_bounds import BODY_SECONDS, GONE_SECONDS, MOST_BYTES, MOST_NODES, WORKING_SECONDS
 from pgasrob.explore.service import Service
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.reading import Reading
@@ -106,8 +107,8 @@ async def _body(request: Request) -> Any:
 @dataclass(frozen=True, slots=True)
 class _Answering:
     """The response that ``work`` gives. Where that takes its time the client gets a line of JSON now and then that says
-    how many requests are ``before`` its own, and the answer as the last line. It is given up when the client
-    disconnects."""
+    how many requests are ``before`` its own, and the answer as the last line. It is given up soon after the client has
+    disconnected: not at once, for a new process costs more than most answers."""
 
     work: Coroutine[Any, Any, Answer]
     workers: Workers
@@ -120,6 +121,7 @@ class _Answering:
         async def watch() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
+            await anyio.sleep(GONE_SECONDS)
             tasks.cancel_scope.cancel()
 
         async def tell() -> None:
@@ -155,13 +157,15 @@ def application(shown: Shown, service: Service, workers: Workers) -> Guard:
     """The application that shows ``shown`` to whom the ``service`` is for; ``workers`` answer."""
     reads = shown.reads
 
+    shown_page = page(shown)
+
     async def show(request: Request) -> Response:
-        return page(shown)
+        return shown_page
 
     async def answer(request: Request, asked: str) -> Any:
         try:
             run = asked_run(await _body(request), reads)
-            turn = workers.turn(asked)
+            turn = workers.turn(asked, owner(request.client.host) if request.client else "")
         except Refused as refused:
             return refusal(refused)
         return _Answering(workers.answer(turn, run), workers, turn)

@@ -33,3 +33,5 @@ BODY_SECONDS = 10.0
 """Time for a body to come in."""
 WORKING_SECONDS = 1.0
 """Time after which a client that still waits learns its place, again and again."""
+GONE_SECONDS = 1.0
+"""Time for which an answer is still worked on behind a client that has disconnected."""

@@ -515,6 +515,31 @@ def test_who_waits_learns_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"before": 2} in lines["repair"]  # behind two that have come later
 
 
+def test_addresses_take_turns() -> None:
+    async def asked() -> list[str]:
+        workers = Workers(Service("serve", at_once=1))
+        order: list[str] = []
+        release = anyio.Event()
+
+        async def one(what: str, who: str) -> None:
+            async with workers._process(workers.turn(what, who)):
+                order.append(f"{what} of {who}")
+                await release.wait()
+
+        async with anyio.create_task_group() as tasks:
+            for what, who in [("check", "a")] * 4 + [("repair", "b"), ("check", "c"), ("check", "b"), ("position", "a")]:
+                tasks.start_soon(one, what, who)
+                await anyio.wait_all_tasks_blocked()
+            release.set()
+        assert (workers._free, workers._asked) == (1, {})
+        return order
+
+    assert anyio.run(asked) == [
+        *("check of a", "position of a", "check of c", "check of b", "repair of b"),
+        *("check of a", "check of a", "check of a"),
+    ]
+
+
 @pytest.mark.parametrize("gone_first", [True, False])
 def test_who_does_not_wait_any_more_leaves_the_queue(gone_first: bool) -> None:
     async def asked() -> None:
