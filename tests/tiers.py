@@ -151,6 +151,11 @@ SLOW: dict[str, str] = {
         many_clients_at_once_are_answered_rightly processes_end_with_the_server
         requests_that_two_could_read_differently_are_refused/4 silent_connections_do_not_use_up_all
     """,
+    "explore/test_serve_page.py": """
+        a_damaged_link_is_reported_and_the_page_opens/4 a_link_has_all_and_two_tabs_share_nothing
+        a_program_puts_nothing_into_the_page an_example_is_checked_stepped_through_and_repaired
+        nothing_is_cut_and_nothing_scrolls_sideways the_language_is_that_of_the_text_and_errors_are_shown
+    """,
     "explore/test_server.py": """
         it_serves_this_machine_alone_and_ends_on_ctrl_c no_argument_of_the_browser_has_the_token
         what_takes_too_long_is_given_up_and_the_next_is_answered who_brings_no_request_is_sent_away

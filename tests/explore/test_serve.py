@@ -527,7 +527,12 @@ def test_addresses_take_turns() -> None:
                 await release.wait()
 
         async with anyio.create_task_group() as tasks:
-            for what, who in [("check", "a")] * 4 + [("repair", "b"), ("check", "c"), ("check", "b"), ("position", "a")]:
+            for what, who in [("check", "a")] * 4 + [
+                ("repair", "b"),
+                ("check", "c"),
+                ("check", "b"),
+                ("position", "a"),
+            ]:
                 tasks.start_soon(one, what, who)
                 await anyio.wait_all_tasks_blocked()
             release.set()
