@@ -142,7 +142,8 @@ SLOW: dict[str, str] = {
     """,
     "explore/test_page.py": """
         all_of_it_fits_a_projector back_another_way_and_forks_lose_nothing c_is_explored_too_and_a_link_opens_the_same
-        choices_lead_to_a_violation_that_is_marked the_text_is_edited_beside_the_run
+        choices_lead_to_a_violation_that_is_marked no_key_is_lost_while_an_answer_is_on_the_way
+        nothing_is_cut_on_a_projector_and_on_a_phone the_text_is_edited_beside_the_run
     """,
     "explore/test_serve.py": """
         a_check_has_verdict_report_picture_and_the_choices_of_its_run a_check_that_runs_away_is_ended/2

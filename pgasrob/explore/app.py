@@ -60,7 +60,7 @@ class Shown:
 
 def page(shown: Shown) -> Response:
     """The page. Its security policy runs no script but its own, and lets it connect to no other server."""
-    script = "\n".join(part(name, "explore") for name in SCRIPTS)
+    script = "\n".join([part("terms.js"), *(part(name, "explore") for name in SCRIPTS)])
     linked = shown.linked
     opening = {
         "file": "" if shown.alone else shown.file,

@@ -26,7 +26,7 @@ from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.state_space import computation_of
 
-BOX = 26
+BOX = 24
 """Characters on a line of a box of the drawing, which stands beside two other columns."""
 STEPS_OF_C = {"popa": "reads", "popd": "reads", "popb": "arrives:", "popc": "result arrives:"}
 """What the next step of an operation is called, for people who have written C."""
@@ -84,7 +84,8 @@ class _Page:
         }
 
     def _steps(self) -> Iterator[dict[str, Any]]:
-        """What each choice has done. Of the events of a barrier that of the rank which the choice names is shown."""
+        """What each choice has done, and the numbers of its first and its last event, with the local ones before it. Of
+        the events of a barrier that of the rank which the choice names is shown."""
         first = 0
         for choice, behind in self.here.made:
             names: dict[str, int] = {}
@@ -94,17 +95,19 @@ class _Page:
                     f"{'s' * (event['event'] in words.STEPS)}{event['rank']:d}.{event['operation']}", place
                 )
             own = names.get(choice.partition("/")[0], first)
-            first, event = behind, self.events[own]
+            event = self.events[own]
             yield {
                 "choice": choice,
                 "rank": event["rank"],
                 "name": str(event["rank"]),
                 "line": self._line(event["line"]),
-                "number": own + 1,
+                "first": first + 1,
+                "last": behind,
                 "what": english.capital(words.phrase(own, self.events)),
                 "effects": _effects(event),
                 "step": event["event"] in words.STEPS,
             }
+            first = behind
 
     def _line(self, line: int) -> int | None:
         """``line`` if it is in the text that the page has, not in a header or another unit."""

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.page_measures import SIZES, cycle_outside, flaws
+
 pytest.importorskip("starlette", reason="no starlette (pip install '.[test]')")
 pytest.importorskip("uvicorn", reason="no uvicorn (pip install '.[test]')")
 
@@ -20,6 +22,12 @@ ROOT = Path(__file__).parents[2]
 FILE = "programs/one_to_one/one_to_one.pgas"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SIZE = {"width": 1280, "height": 800}
+OVER = """() => {
+  const [area, lines, box] = ["text", "lines", "editor"].map((id) => document.getElementById(id));
+  const [down, across] = [area.scrollHeight - lines.offsetHeight, area.offsetWidth - lines.offsetWidth];
+  return [down, across, box.scrollWidth - box.clientWidth];
+}"""
+"""By how much the text area is larger than the lines under it, and these are wider than their box."""
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +106,8 @@ def test_choices_lead_to_a_violation_that_is_marked(page: Any) -> None:
     settled(page)
     press(page, "1")  # the barrier, which both ranks have
     assert run(page) == "0.0,1.0,0.1"
+    assert said(page, ".past-step") == ["1", "2", "3–4"]  # the barrier is an event of each rank
+    assert said(page, "#count") == ["on 2 nodes"]
     assert said(page, "#verdict") == ["looks sequentially consistent so far"]
     assert said(page, ".code-line.stands .gutter") == ["0 1 13"]
     page.keyboard.press("v")
@@ -193,10 +203,74 @@ def test_all_of_it_fits_a_projector(page: Any) -> None:
         box = page.locator(panel).bounding_box()
         assert min(box["x"], box["y"]) >= 0, panel
         assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 800, panel
-    lines = page.evaluate("[...document.querySelectorAll('#lines .code-line')].map((line) => line.offsetHeight)")
-    # The text area lies exactly over the lines.
-    height = page.evaluate("parseFloat(getComputedStyle(document.getElementById('text')).lineHeight)")
-    assert all(abs(line - height) < 1 for line in lines)
     newest = page.locator(".newest").first.bounding_box()
     graph = page.locator("#drawing").bounding_box()
     assert graph["y"] <= newest["y"] and newest["y"] + newest["height"] <= graph["y"] + graph["height"] + 1
+
+
+def test_nothing_is_cut_on_a_projector_and_on_a_phone(page: Any) -> None:
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.keyboard.press("Home")
+        settled(page)
+        page.wait_for_timeout(300)
+        assert flaws(page) == [], width
+        page.fill(
+            "#text", page.input_value("#text").replace("process {", f"process {{ // {'long ' * 30}{'x' * 90}\n\t")
+        )
+        assert [abs(each) <= 1 for each in page.evaluate(OVER)] == [True] * 3, "the text lies over its lines, and wraps"
+        page.locator("#text").blur()
+        page.keyboard.press("v")
+        page.wait_for_selector("#follow")
+        page.get_by_role("button", name="All of it").click()
+        page.wait_for_selector("#cycle:not([hidden])")
+        page.wait_for_timeout(300)
+        assert flaws(page) == [], width
+        assert cycle_outside(page, "#drawing") == (15, 0)
+        page.keyboard.press("t")
+        page.wait_for_timeout(300)
+        assert flaws(page) == [], f"dark, {width}"
+        page.keyboard.press("t")
+    page.set_viewport_size(SIZE)
+
+
+def test_no_key_is_lost_while_an_answer_is_on_the_way(page: Any) -> None:
+    """However slow the server is: keys and clicks wait for what was asked before them."""
+    delayed = """async () => {
+      const ask = live.server.ask.bind(live.server);
+      live.server.ask = async (...asked) => {
+        await new Promise((done) => setTimeout(done, 60));
+        return ask(...asked);
+      };
+    }"""
+    page.evaluate(delayed)
+    for key in ("1", "1", "1", "ArrowLeft", "ArrowLeft", "2", "1"):
+        page.keyboard.press(key)
+    settled(page)
+    assert run(page) == "0.0,1.0,0.1"
+    page.keyboard.press("Home")
+    for key in ("v", "Space", "Space", "Space"):  # before it is found
+        page.keyboard.press(key)
+    settled(page)
+    assert page.evaluate("live.runs.current.at") == 3 and page.locator("#follow").count() == 1
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#search")
+    page.keyboard.press("Home")
+    settled(page)
+    twice = page.locator(".choice").first
+    twice.dblclick()  # the second click is of a choice that has been taken
+    settled(page)
+    assert page.evaluate("live.runs.current.at") == 1
+    page.keyboard.press("e")
+    page.keyboard.type(" ")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")  # at once, before the text has been read again
+    settled(page)
+    assert page.evaluate("live.runs.current.at") == 2
+
+
+def test_terms_have_a_line(page: Any) -> None:
+    page.hover("#legend .term >> nth=1")
+    assert page.text_content("#tip").startswith("cf, conflict:")
+    page.focus("#legend .term >> nth=0")
+    assert page.text_content("#tip").startswith("po, program order:")

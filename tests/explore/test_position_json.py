@@ -52,10 +52,10 @@ def test_each_rank_has_its_moves_or_why_it_is_blocked() -> None:
 
 def test_steps_are_numbered_by_their_events_and_a_barrier_is_shown_once() -> None:
     page = shown("0.0", "0.1", "s0.0")
-    assert [(step["number"], step["what"]) for step in page["steps"]] == [
-        (1, "Rank 0 issues the write"),
-        (2, "Barrier of rank 0"),
-        (4, "The write of rank 0 fetches x@0"),
+    assert [(step["first"], step["last"], step["what"]) for step in page["steps"]] == [
+        (1, 1, "Rank 0 issues the write"),
+        (2, 3, "Barrier of rank 0"),
+        (4, 4, "The write of rank 0 fetches x@0"),
     ]
     assert [step["step"] for step in page["steps"]] == [False, False, True]
 

@@ -8,14 +8,15 @@ class Editor {
     this.standing = new Map();
     this.found = [];
     this.step = null;
-    let waiting;
+    this.changed = changed;
+    this.waiting = null;
     this.area.addEventListener("input", () => {
       this.found = [];
       this.standing = new Map();
       this.step = null;
       this.draw();
-      clearTimeout(waiting);
-      waiting = setTimeout(changed, 400);
+      clearTimeout(this.waiting);
+      this.waiting = setTimeout(() => this.flush(), 400);
     });
     this.area.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.area.blur();
@@ -25,6 +26,14 @@ class Editor {
       }
       event.stopPropagation();
     });
+  }
+
+  /** Ask about the text as it is now, if it has changed since. */
+  flush() {
+    if (this.waiting === null) return;
+    clearTimeout(this.waiting);
+    this.waiting = null;
+    this.changed();
   }
 
   get text() {
@@ -70,9 +79,6 @@ class Editor {
 
   draw() {
     const texts = this.text.split("\n");
-    const widest = Math.max(...texts.map((line) => line.replaceAll("\t", "    ").length));
-    this.area.style.width = `max(100%, calc(${widest + 4}ch + var(--gutter)))`;
-    this.area.rows = texts.length;
     let comment = false;
     this.lines.replaceChildren(
       ...texts.map((text, index) => {

@@ -1,3 +1,8 @@
+/** The numbers of the events of a choice, as the graph has them: of a barrier, "5–6". */
+function numbers({ first, last }) {
+  return first === last ? String(first) : `${first}–${last}`;
+}
+
 /** The page: one question to the server for each position, and all that is shown comes with the answer. */
 class Live {
   constructor() {
@@ -5,14 +10,13 @@ class Live {
     this.server = new Server();
     this.way = null; // the choices to the nearest violation, from where it was asked for
     this.answer = null;
-    this.busy = 0;
+    this.searching = null;
     this.idle = Promise.resolve();
+    this.turn = Promise.resolve();
     this.language = this.opening.language;
     this.editor = new Editor(() => this.changed());
-    this.choices = new Choices((choice, on) => {
-      if (this.busy) return null; // the second click of two
-      return on ? this.chooseOn(choice) : this.choose(choice);
-    });
+    // The second click of two finds that its choice has been taken.
+    this.choices = new Choices((choice, on) => this.pressed(() => (this.choices.keys.includes(choice) ? choice : null), on));
     this.graph = new Graph();
     this.by = (id) => document.getElementById(id);
     this.connect();
@@ -59,8 +63,7 @@ class Live {
 
   /** Ask what can be said of the run now, and show it; `idle` is when that is done. */
   ask() {
-    this.busy += 1;
-    this.idle = this.asked().finally(() => (this.busy -= 1));
+    this.idle = this.asked();
     return this.idle;
   }
 
@@ -88,8 +91,8 @@ class Live {
   show() {
     const { answer } = this;
     const { current } = this.runs;
-    if (!this.by("nodes").value) this.by("nodes").placeholder = answer.nodes;
-    this.by("nodes").title = `${answer.nodes} nodes`;
+    this.by("nodes").placeholder = answer.nodes;
+    this.by("count").textContent = answer.nodes === 1 ? "on 1 node" : `on ${answer.nodes} nodes`;
     const step = answer.steps.at(-1);
     const hinted = this.hinted();
     this.choices.show(answer, hinted);
@@ -103,7 +106,7 @@ class Live {
     now.replaceChildren();
     const what = make("p", "what");
     if (step) {
-      what.append(chip(step.rank, step.name), ` Step ${step.number}: ${step.what}. `);
+      what.append(chip(step.rank, step.name), ` Step ${numbers(step)}: ${step.what}. `);
       for (const effect of step.effects) what.append(make("b", `effect${effect === "FAILS" ? " bad" : ""}`, effect), " ");
     } else {
       what.append("The start. Choose what happens next.");
@@ -126,12 +129,12 @@ class Live {
         const item = make("li");
         const button = make("button", `past-step${about?.step ? " step" : ""}${index >= current.at ? " later" : ""}`);
         button.type = "button";
-        button.textContent = about?.number ?? "·";
+        button.textContent = about ? numbers(about) : "·";
         button.title = about ? `${about.what}${about.effects.length ? `: ${about.effects.join("; ")}` : ""}` : choice;
         button.setAttribute("aria-label", button.title);
         if (about) button.style.setProperty("--own", `var(--rank${about.rank % 8})`);
         if (index === current.at - 1) button.setAttribute("aria-current", "step");
-        button.addEventListener("click", () => this.runs.go(index + 1) && this.ask());
+        button.addEventListener("click", () => this.after(() => this.go(index + 1)));
         item.append(button);
         return item;
       }),
@@ -304,10 +307,10 @@ class Live {
 
   connect() {
     const on = (id, does) => this.by(id).addEventListener("click", does);
-    on("back", () => this.back());
-    on("forward", () => this.forward());
-    on("fork", () => this.fork());
-    on("nearest", () => this.nearest());
+    on("back", () => this.after(() => this.back()));
+    on("forward", () => this.after(() => this.forward()));
+    on("fork", () => this.after(() => this.fork()));
+    on("nearest", () => this.search());
     on("share", () => this.share());
     on("theme", () => this.theme());
     on("help-open", () => this.by("help").showModal());
@@ -330,12 +333,20 @@ class Live {
     addEventListener("keydown", (event) => this.key(event));
   }
 
+  go(at) {
+    if (this.runs.go(at)) this.ask();
+  }
+
+  beside(by) {
+    if (this.runs.beside(by)) this.ask();
+  }
+
   back() {
-    if (this.runs.go(this.runs.current.at - 1)) this.ask();
+    this.go(this.runs.current.at - 1);
   }
 
   forward() {
-    if (this.runs.go(this.runs.current.at + 1)) this.ask();
+    this.go(this.runs.current.at + 1);
   }
 
   fork() {
@@ -356,29 +367,57 @@ class Live {
     this.by("wide").setAttribute("aria-pressed", wide);
   }
 
+  /** Do what a key asks for when all is done that keys before it have asked for: none is lost, however fast they come. */
+  after(does) {
+    this.turn = this.turn.then(does);
+    return this.turn;
+  }
+
   /** A key stands for a choice of what is shown once all that was chosen before is. */
-  async pressed(choice, on) {
-    const before = this.turn;
-    let free;
-    this.turn = new Promise((resolve) => (free = resolve));
-    await before;
+  pressed(choice, on) {
+    return this.after(async () => {
+      await this.idle;
+      const chosen = choice();
+      if (chosen) await (on ? this.chooseOn(chosen) : this.choose(chosen));
+    });
+  }
+
+  /** The next step to the nearest violation, once that has been found. */
+  follows() {
+    return this.after(async () => {
+      await this.searching;
+      await this.idle;
+      if (this.hinted()) await this.choose(this.hinted());
+    });
+  }
+
+  async found() {
+    await this.turn;
     await this.idle;
-    if (choice()) await (on ? this.chooseOn(choice()) : this.choose(choice()));
-    free();
+    await this.nearest();
+  }
+
+  /** Search for the nearest violation. Only keys that are about it wait for the end, and Escape ends it. */
+  search() {
+    const own = this.found().finally(() => {
+      if (this.searching === own) this.searching = null;
+    });
+    this.searching = own;
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.matches("input:not([type=checkbox]), textarea, select")) return;
     const does = {
-      ArrowLeft: () => this.back(),
-      ArrowRight: () => this.forward(),
-      Home: () => this.runs.go(0) && this.ask(),
-      End: () => this.runs.go(this.runs.current.run.length) && this.ask(),
-      f: () => this.fork(),
-      "[": () => this.runs.beside(-1) && this.ask(),
-      "]": () => this.runs.beside(1) && this.ask(),
-      v: () => this.nearest(),
+      ArrowLeft: () => this.after(() => this.back()),
+      ArrowRight: () => this.after(() => this.forward()),
+      Home: () => this.after(() => this.go(0)),
+      End: () => this.after(() => this.go(this.runs.current.run.length)),
+      f: () => this.after(() => this.fork()),
+      "[": () => this.after(() => this.beside(-1)),
+      "]": () => this.after(() => this.beside(1)),
+      v: () => this.search(),
+      Escape: () => this.forgetWay(),
       e: () => this.editor.area.focus(),
       l: () => this.by("automatic").click(),
       g: () => this.wide(),
@@ -389,9 +428,10 @@ class Live {
       c: () => checking.check(),
       "?": () => this.by("help").showModal(),
     }[event.key];
+    this.editor.flush();
     const digit = event.code?.match(/^(?:Digit|Numpad)([1-9])$/)?.[1] ?? event.key.match(/^[1-9]$/)?.[0];
     if (digit) this.pressed(() => this.choices.keys[Number(digit) - 1], event.shiftKey);
-    else if (event.key === " " && this.way) this.pressed(() => this.hinted(), false);
+    else if (event.key === " " && (this.way || this.searching)) this.follows();
     else if (does) does();
     else return;
     event.preventDefault();

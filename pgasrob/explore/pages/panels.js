@@ -130,6 +130,12 @@ function showMemory(cells, nodes) {
 class Graph {
   constructor() {
     this.box = document.getElementById("drawing");
+    const meant = { po: "program order", cf: "conflict", id: "one command", step: "rounded" };
+    document.getElementById("legend").replaceChildren(...Object.entries(meant).flatMap(([name, text]) => {
+      const pair = make("span");
+      pair.append(term(name, name, name), ` ${text}`);
+      return [pair, "  "];
+    }));
     this.zoom = 1;
     this.drawn = null;
     new ResizeObserver(() => this.fit()).observe(this.box);
@@ -151,11 +157,12 @@ class Graph {
       edges.append(...cycle.slice(0, -1).map((edge) => make("li", "", edge)));
       box.append(make("p", "late", late || cycle.at(-1)), edges, make("p", "faint", cycle.at(-1)));
     }
+    this.violating = answer.violating;
     if (drawing === this.drawn) return;
     this.drawn = drawing;
     this.box.replaceChildren();
     if (!drawing) {
-      this.box.append(make("p", "faint hint", "Nothing has happened yet. Choose a command, and its event appears here; its steps follow when you let the network take them."));
+      this.box.append(make("p", "faint hint", "Nothing has happened yet. Choose a command, and its event appears here. Its steps follow when you choose them."));
       return;
     }
     // Parsed apart from the page: the drawing is the server's own, and scripts would not run here either.
@@ -166,14 +173,43 @@ class Graph {
     const last = Math.max(...events.map((node) => Number(node.dataset.step)));
     for (const node of events.filter((each) => Number(each.dataset.step) === last)) node.classList.add("newest");
     this.box.scrollTop = this.box.scrollHeight;
-    this.box.querySelector(".newest")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const newest = this.box.querySelector(".newest");
+    if (newest) {
+      const [outer, inner] = [this.box.getBoundingClientRect(), newest.getBoundingClientRect()];
+      this.box.scrollTop += Math.min(0, inner.top - outer.top - 30);
+    }
+    this.showCycle();
   }
 
+  /** As wide as its box, and with the whole cycle in view, if there is one. */
   fit() {
     const svg = this.box.querySelector("svg");
     if (!svg) return;
-    const width = svg.viewBox.baseVal.width;
-    const scale = Math.min(1.15, Math.max(0.66, (this.box.clientWidth - 4) / width)) * this.zoom;
+    const { width, height } = svg.viewBox.baseVal;
+    const cycle = this.cycle(svg);
+    const tall = this.box.clientHeight / (cycle ? cycle.bottom - cycle.top + 20 : height);
+    const scale = Math.min(1.15, (this.box.clientWidth - 4) / width, cycle ? tall : 1.15) * this.zoom;
     svg.style.width = `${Math.floor(width * scale)}px`;
+    this.showCycle();
+  }
+
+  /** From where to where the cycle reaches, in the units of the drawing; null where there is none. */
+  cycle(svg) {
+    const nodes = this.violating ? [...svg.querySelectorAll(".cycle, .badge")] : [];
+    if (!nodes.length) return null;
+    const outer = svg.getBoundingClientRect();
+    const scale = svg.viewBox.baseVal.height / outer.height;
+    const boxes = nodes.map((node) => node.getBoundingClientRect());
+    const [top, bottom] = [Math.min(...boxes.map((box) => box.top)), Math.max(...boxes.map((box) => box.bottom))];
+    return { top: (top - outer.top) * scale, bottom: (bottom - outer.top) * scale };
+  }
+
+  showCycle() {
+    const svg = this.box.querySelector("svg");
+    const cycle = svg && this.zoom === 1 && this.cycle(svg);
+    if (!cycle) return;
+    const scale = svg.getBoundingClientRect().height / svg.viewBox.baseVal.height;
+    const [least, most] = [cycle.bottom * scale - this.box.clientHeight, cycle.top * scale];
+    this.box.scrollTop = Math.max(0, (least + most) / 2);
   }
 }
