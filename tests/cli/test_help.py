@@ -91,6 +91,6 @@ def test_the_manual_names_all() -> None:
     assert sorted(table("pictures.md", "ending")) == sorted(FORMATS)
     assert table("engines.md", "`--engine`") == list(engines.ENGINES)
     (sentence,) = re.findall(
-        r"`--without NAME` leaves\s+out\s+one\s+of\s+its\s+reductions: (.*?)\.\n", (MANUAL / "engines.md").read_text()
+        r"`--without NAME` switches\s+off\s+one\s+of\s+its\s+reductions: (.*?)\.\n", (MANUAL / "engines.md").read_text()
     )
     assert tuple(re.findall("`([^`]+)`", sentence)) == reduction.REDUCTIONS
