@@ -24,7 +24,7 @@ from pgasrob.render.illegal_calls_json import IllegalCall, OpenedBy
 from pgasrob.render.one_race_json import Race, with_accesses
 from pgasrob.render.one_race_text import phrases, sentence
 from pgasrob.render.races_json import is_about_races
-from pgasrob.render.run_json import Fault, NextCommand, Witness
+from pgasrob.render.run_json import NextCommand, Witness
 from pgasrob.render.shared_json import Error
 from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.synchronised_json import ConsequentialRace, left_open
@@ -314,7 +314,9 @@ def _fault(result: Result | RaceResult, witness: Witness) -> Object:
     fault = witness["fault"]
     assert fault is not None
     text = f"Rank {fault['rank']}: {fault['reason']}, in a sequentially consistent run{_on(result)}."
-    found = _result(result, fault["code"], text, _point(result, witness, fault), fault["command"])
+    end = fault["column"] + fault.get("length", 0)
+    location = _located(result, witness, fault["line"], fault["column"], fault["line"], end)
+    found = _result(result, fault["code"], text, location, fault["command"])
     return _with_run(found, result, witness)
 
 
@@ -466,7 +468,7 @@ def _place(result: Result | RaceResult, witness: Witness, place: int) -> Object:
     return _located(result, witness, event["line"], event["column"], event["end_line"], event["end_column"])
 
 
-def _point(result: Result | RaceResult, witness: Witness, at: Fault | NextCommand | IllegalCall | OpenedBy) -> Object:
+def _point(result: Result | RaceResult, witness: Witness, at: NextCommand | IllegalCall | OpenedBy) -> Object:
     """The place of a command that was not issued, of which only the beginning is known."""
     return _located(result, witness, at["line"], at["column"], at["line"], at["column"])
 

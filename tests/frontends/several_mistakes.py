@@ -282,4 +282,102 @@ int main(void) {
 }
 """,
     ),
+    "a bracket and a `;` in one place": (
+        [("PG107", 4), ("PG107", 4), ("PG126", 6), ("PG125", 10), ("PG123", 11)],
+        """\
+#include <mpi.h>
+#include <stdlib.h>
+#define COUNT 4
+int *alloc(int n) { return malloc(n * sizeof(int) }
+int main(int argc, char **argv) {
+  int me, np, *buf = alloc();
+  MPI_Win win;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_sizes(MPI_COMM_WORLD, &np);
+  MPI_Win_create(buf, COUNT * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, win);
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
+""",
+    ),
+    "two `;`, and what stands behind them": (
+        [("PG107", 4), ("PG107", 7), ("PG123", 8), ("PG125", 9), ("PG125", 11)],
+        """\
+#include <shmem.h>
+#include <stdio.h>
+static long lock = 0;
+static int value
+int helper(int a, int b);
+int main(void) {
+  shmem_init()
+  shmem_set_lock(lock);
+  value += helper(1);
+  shmem_clear_lock(&lock);
+  print("%d\n", value);
+  shmem_finalize();
+}
+""",
+    ),
+    "the header of a loop": (
+        [("PG126", 8), ("PG107", 9), ("PG122", 10), ("PG126", 11)],
+        """\
+#include <mpi.h>
+#include <armci.h>
+int main(int argc, char **argv) {
+  int me, *p[2], v = 7;
+  MPI_Init(&argc, &argv);
+  ARMCI_Init();
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  ARMCI_Malloc((void **)p, sizeof(int), 1);
+  for (int i = 0, i < 2; i++) v += i;
+  ARMCI_Put(&v, p[1], sizeof v, rank);
+  ARMCI_Fence(1, 2);
+  ARMCI_Finalize();
+  MPI_Finalize();
+}
+""",
+    ),
+    "a `;` before `static`": (
+        [("PG107", 4), ("PG123", 7), ("PG122", 8), ("PG123", 9), ("PG126", 13)],
+        """\
+#include <mpi.h>
+typedef unsigned int uint;
+typedef struct { uint head, tail; } ring;
+uint capacity = 8
+static ring *r;
+void push(ring *q, uint v) {
+  q.head = v;
+  r->size = 1;
+  return v;
+}
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  push(r);
+  MPI_Finalize();
+}
+""",
+    ),
+    "a bracket of an array, and what stands behind a `;`": (
+        [("PG107", 3), ("PG107", 8), ("PG123", 10), ("PG125", 11)],
+        """\
+#include <mpi.h>
+#include <armci.h>
+double vector[8;
+int main(int argc, char **argv) {
+  void *p[2];
+  MPI_Init(&argc, &argv);
+  ARMCI_Init();
+  ARMCI_Malloc(p, 8)
+  double d = vector[0];
+  d->x = 1;
+  ARMCI_Barier();
+  ARMCI_Free(p[0]);
+  ARMCI_Finalize();
+  MPI_Finalize();
+}
+""",
+    ),
 }

@@ -131,7 +131,12 @@ def test_a_fault_an_assertion_and_a_deadlock() -> None:
     (fault,) = parsed(result_of(FAULT))["results"]
     assert fault["ruleId"] == "PG040"
     assert "division by zero" in fault["message"]["text"]
-    assert fault["locations"][0]["physicalLocation"]["region"] == {"startLine": 1, "startColumn": 23}
+    assert fault["locations"][0]["physicalLocation"]["region"] == {
+        "startLine": 1,
+        "startColumn": 23,
+        "endLine": 1,
+        "endColumn": 33,
+    }
     (assertion,) = parsed(result_of(FAILING))["results"]
     assert assertion["ruleId"] == "failing-assertion"
     assert text_at(assertion["locations"][0]["physicalLocation"]["region"], FAILING) == "assert(0)"

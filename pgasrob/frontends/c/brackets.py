@@ -82,7 +82,8 @@ def _closed(tokens: list[Token], opening: int, last: int, outside: bool) -> list
     if outside:
         return _with(tokens, ")", None if before or brace == len(tokens) else brace)
     if word not in CONTROL:
-        return _with(tokens, ")", next(iter(ends), None))
+        at_last = last if last < len(tokens) and tokens[last].text == "}" else None
+        return _with(tokens, ")", next(iter(ends), at_last))
     count = 2 if word == "for" else 0
     if len(before) == count and brace < len(tokens):
         return None if tokens[brace - 1].text == ")" else _with(tokens, ")", brace)

@@ -35,6 +35,8 @@ KEYWORDS = frozenset(
 TYPEOF = frozenset({"typeof", "__typeof__", "__typeof"})
 _TAGGED = frozenset({"struct", "union", "enum"})
 _CONTROL = frozenset({"if", "while", "for", "switch"})
+_BEGINNINGS = frozenset(words("static extern typedef return if for while do switch break continue goto"))
+"""Words with which a statement or declaration begins, and that can stand nowhere else but behind a whole one."""
 _CALLED = _CONTROL | {"_Generic", "_Static_assert", "_Alignof", "offsetof"}
 _INFIX = frozenset(words("/ % | ^ < > <= >= == != && || << >> = += -= *= /= %= &= |= ^= <<= >>= , ->"))
 _PREFIX = frozenset(words("+ - * & ! ~"))  # some of them infix too
@@ -88,6 +90,8 @@ class Shapes:
     leaves: list[Token] = field(default_factory=list)
     text: bytes = b""
     wrong: tuple[SourceError, int] | None = None
+    unfinished: int | None = None
+    """The leaf behind which a `;` is missing, where that is what is wrong."""
 
     def __post_init__(self) -> None:
         self.leaves = list(_basic_types(self.tokens))
@@ -155,11 +159,19 @@ class Shapes:
         self._put(index, text)
         self._operand = True
 
+    def _in_parentheses(self, index: int) -> bool:
+        """Whether the leaf at ``index`` is, in its statement."""
+        depth = 0
+        while index and depth <= 0 and (before := self.leaves[index := index - 1]).text not in (";", "{", "}"):
+            depth += (before.text in ("(", "[")) - (before.text in (")", "]"))
+        return depth > 0
+
     def _check_operator(self, index: int) -> None:
         """That no operand stands before the one at ``index``: `a b` would look like a call."""
         if self._operand and self._frames[-1].part == "expression":
             before, token = self.leaves[index - 1], self.leaves[index]
             if token.first:
+                self.unfinished = None if self._in_parentheses(index) else index - 1
                 raise error("PG107", f"a `;` is missing after `{before.text}`", before)
             raise error("PG107", f"an operator, a comma or a `;` is missing before `{token.text}`", token)
 
@@ -247,6 +259,8 @@ class Shapes:
 
     def _keyword(self, index: int, word: str) -> None:
         frame = self._frames[-1]
+        if word in _BEGINNINGS and self.leaves[index].first:
+            self._check_operator(index)
         self._operand = False
         if word in _CALLED and self._word(index + 1) != "(":
             raise error("PG107", f"a `(` is missing after `{word}`", self.leaves[index])

@@ -148,22 +148,15 @@ def _mended(found: _Mistake, body: _Body, mistaken: set[str]) -> list[Token]:
     if found.unfinished is not None:
         end = tokens[found.unfinished]
         return [*tokens[: found.unfinished + 1], replace(end, kind="sign", text=";"), *tokens[found.unfinished + 1 :]]
-    first, last = found.place, found.place
-    depth = 0
-    while first - 1 > body.first:
-        text = tokens[first - 1].text if tokens[first - 1].kind == "sign" else ""
+    first, last, depth = body.first + 1, body.last, 0
+    for place in range(first, body.last):
+        text = tokens[place].text if tokens[place].kind == "sign" else ""
         if depth == 0 and text in (";", "{", "}"):
-            break
-        depth = max(0, depth + (text in (")", "]")) - (text in ("(", "[")))
-        first -= 1
-    depth = 0
-    for last in range(first, body.last):
-        text = tokens[last].text if tokens[last].kind == "sign" else ""
-        if last >= found.place and depth <= 0 and text in (";", "{", "}"):
-            break
-        depth += (text in ("(", "[")) - (text in (")", "]"))
-    else:
-        last = body.last
+            if place >= found.place:
+                last = place
+                break
+            first = place + 1
+        depth = max(0, depth + (text in ("(", "[")) - (text in (")", "]")))
     keeps_last = last == body.last or tokens[last].text in ("{", "}")
     cut = tokens[first : last if keeps_last else last + 1]
     mistaken |= {each.text for each in cut if each.kind != "sign"}
@@ -250,7 +243,7 @@ def _read(tokens: list[Token], types: set[str], source: Source) -> Parsed | _Mis
     """The tree of ``tokens``, or the first mistake that shows."""
     shapes = Shapes(tokens, types)
     if shapes.wrong is not None:
-        return _Mistake(*shapes.wrong, shapes.leaves)
+        return _Mistake(*shapes.wrong, shapes.leaves, shapes.unfinished)
     tree = _parser().parse(shapes.text)
     if tree.root_node.has_error:
         wrong, place, unfinished = _syntax_error(tree, shapes, source)
