@@ -316,7 +316,7 @@ int main(void) {
   shmem_set_lock(lock);
   value += helper(1);
   shmem_clear_lock(&lock);
-  print("%d\n", value);
+  print("%d", value);
   shmem_finalize();
 }
 """,
