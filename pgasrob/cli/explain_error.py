@@ -25,12 +25,12 @@ def explain_error(code: str | None) -> None:
 
 def explain_code(code: str | None, entries: Mapping[str, Entry], explain: Callable[[str], str]) -> None:
     """Print what ``explain`` says of ``code``; None: the codes and titles of all ``entries``."""
-    from pgasrob.diagnostics.catalogue import UnknownCode
+    from pgasrob.diagnostics.catalogue import Kind, UnknownCode
 
     if code is None:
         width = max(map(len, entries))
         for each, entry in entries.items():
-            click.echo(f"{each:<{width}}  {entry.title}")
+            click.echo(f"{each:<{width}}  {entry.title}{' (a limit)' if entry.kind is Kind.LIMIT else ''}")
         return
     try:
         click.echo(explain(code))

@@ -225,7 +225,7 @@ def test_witnesses(folder: Path) -> None:
 
 def test_brief(folder: Path) -> None:
     printed = race("race.pgas", "none.pgas", "fault.pgas", "--brief", "-j1").stdout.splitlines()
-    assert [line.partition(" ")[0] for line in printed] == ["race.pgas:2:13:", "none.pgas:", "fault.pgas:2:"]
+    assert [line.partition(" ")[0] for line in printed] == ["race.pgas:2:13:", "none.pgas:", "fault.pgas:2:11:"]
     assert printed[1] == "none.pgas: no race on 2 nodes; robust"
 
 

@@ -146,7 +146,7 @@ class Calls:
         else:
             hint = f"is `#include <{api.headers[0]}>` missing?"
         if near:
-            hint = f"{near} {hint}"
+            hint = near if api is None else f"{near} {hint}"
         if self.context.unread:
             hint += f"; {self.context.unread} is not read, so what it declares is unknown"
         what = "is declared, but defined nowhere here" if declared else "is not known"
