@@ -366,6 +366,9 @@ THROUGH: dict[str, str] = {
         recording.collective_flow recording.lowering recording.onesided recording.recorded_calls
         recording.signals
     """,
+    "recording/test_recorded_names.py": """
+        recording.recorded_accesses recording.recorded_memory
+    """,
     "recording/test_trace_segments.py": """
         recording.events recording.memory_places
     """,
@@ -507,6 +510,12 @@ THROUGH: dict[str, str] = {
     "runs/test_outcomes.py": """
         runs.chosen runs.enumeration
     """,
+    "runtime/test_debug_information.py": """
+        runtime.record.debug_information
+    """,
+    "runtime/test_named_in_source.py": """
+        runtime.record.named_in_source
+    """,
     "runtime/test_record.py": """
         cli.build cli.record render.recorded_text runtime.record.build runtime.record.mpi
         runtime.record.openshmem runtime.record.records runtime.record.run runtime.record.trace
@@ -519,6 +528,9 @@ THROUGH: dict[str, str] = {
     """,
     "runtime/test_reproduce_schedule.py": """
         runtime.reproduce.schedule
+    """,
+    "runtime/test_traced_variables.py": """
+        runtime.record.traced_variables
     """,
     "runtime/test_reproduce_wrappers.py": """
         runtime.interposed runtime.reproduce.wrappers

@@ -485,6 +485,10 @@ SLOW: dict[str, str] = {
     "recording/test_random_programs.py": """
         recordings_race_where_their_programs_do what_is_left_out_is_found
     """,
+    "recording/test_recorded_names.py": """
+        a_source_on_the_stack_has_the_value_of_each_call calls_of_one_line_are_told_apart/2
+        variables_of_all_kinds_and_what_they_held
+    """,
     "recording/test_recorded_legality.py": """
         a_run_that_was_recorded
     """,

@@ -67,7 +67,8 @@ class Instance:
     ``home`` (the rank of each process), ``has_threads`` (whether some rank has several), ``size`` (cells per node),
     ``memory`` (initial values of all cells, flat), ``registers`` (initial register file of one process),
     ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
-    are signals), ``analyses`` (what analyses have found out about it, see `analysis.remembered`).
+    are signals), ``accessed`` (of a recorded run the cells whose first values are known, as it accesses them; of a
+    program None), ``analyses`` (what analyses have found out about it, see `analysis.remembered`).
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Instance:
             raise ValueError(f"{len(automata)} automata of {len(self.home)} processes")
         self.size = program.cells
         self.memory: Memory = tuple(value for object in program.memory for value in object.initial) * nodes
+        self.accessed: frozenset[Cell] | None = None
         self.registers: Registers = (0,) * len(program.registers)
         transfers = [form for form in self.forms if isinstance(form, core.Transfer)]
         self.notifies_everywhere = any(transfer.everywhere for transfer in transfers)

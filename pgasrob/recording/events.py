@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,7 +30,9 @@ class Recorded(NamedTuple):
 class Recording:
     """``events`` in the order of the run: a command stands there with all its steps, a barrier where its last rank has
     come to it. ``memory``: the memory of every node with its first values. ``next_commands``: at most one of each rank,
-    not issued at the end. ``values``: whether the run can be made again, so that it is known what cells held.
+    not issued at the end. ``values``: whether the run can be made again, so that it is known what cells held. ``held``:
+    what a cell of a rank held before, where that is not in ``memory``; ``doubles``: the names of the cells that hold
+    doubles.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Recording:
     source: Source
     next_commands: Sequence[Recorded] = ()
     values: bool = True
+    held: Callable[[int, int], int] | None = None
+    doubles: frozenset[str] = frozenset()
 
 
 def value_of(expr: Expr) -> int:

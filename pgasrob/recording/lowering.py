@@ -20,23 +20,27 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
 from pgasrob.recording import collective_flow, onesided
 from pgasrob.recording.events import Recorded
-from pgasrob.recording.memory_places import STATIC, NotSupported, Places
+from pgasrob.recording.memory_places import NotSupported, Places
+from pgasrob.recording.recorded_accesses import Accesses
 from pgasrob.recording.recorded_calls import Made, RankCalls, Request, Spans
 from pgasrob.recording.recorded_legality import MPI, NO_PRECEDE, Legality
+from pgasrob.recording.recorded_memory import RecordedMemory
 from pgasrob.recording.signals import NotSent, Signals
 from pgasrob.runtime.record.records import (
     Access,
     Call,
+    Contents,
     End,
     EndOfRegion,
     Group,
-    Kind,
+    Memory,
     Operation,
     Record,
     Region,
     Return,
     signed,
 )
+from pgasrob.runtime.record.trace_appendix import Appendix
 from pgasrob.runtime.record.trace_reader import Log, Trace
 
 WORLD, PLAIN = 1, -1
@@ -52,15 +56,16 @@ _WHOLE_WORD = (1 << 64) - 1
 
 
 class Lowering:
-    """Lowers one trace. ``places``: the piece of memory of each place, ``made_up``: the places internal to a library,
-    ``static_starts``: for places of static data the module and where they begin in it."""
+    """Lowers one trace. ``made_up``: the places internal to a library, ``memory``: what is called how, and what it
+    held."""
 
-    def __init__(self, trace: Trace, source: Source) -> None:
-        self._trace, self._spans = trace, Spans(trace, source)
+    def __init__(self, trace: Trace, source: Source, made_up: dict[str, str], program: str) -> None:
+        self._trace, self._spans = trace, Spans(trace, source, made_up, program)
         self._ranks = [RankCalls() for _ in range(trace.ranks)]
         self._places = Places(trace.ranks)
-        self.places, self.made_up = self._places.numbers, self._places.made_up
-        self.static_starts: dict[int, tuple[int, int]] = {}
+        self.made_up = self._places.made_up
+        self.memory = RecordedMemory(trace.ranks, self._places, trace.appendix or Appendix())
+        self._accesses = Accesses(trace.ranks, self._places, self.memory, self._spans)
         self._queues: dict[tuple[object, ...], int] = {}
         self.ended: set[int] = set()
         """The ranks that have ended by themselves in the events so far."""
@@ -92,28 +97,34 @@ class Lowering:
         rank = self._ranks[log.rank]
         match record:
             case Access():
-                yield from self._access(log.rank, record)
+                yield from self._accesses.of(log.rank, record)
             case Call():
                 if (left := rank.pending) is not None and left.operation in _DONE_AT_RETURN:
                     raise NotSupported(f"{left.function} is not recorded to its end, {self._where(left)}")
                 rank.pending = record
+                self.memory.called(log.rank, record)
                 if record.operation not in _DONE_AT_RETURN:
                     yield from self._call(self._made(log.rank, record, ()))
             case Return():
                 call, rank.pending = rank.pending, None
                 assert call is not None, "it is that of a call"
                 of = self._call if call.operation in _DONE_AT_RETURN else self._returned
+                if call.operation is Operation.WINDOW_CREATE:
+                    self.memory.names.note_window(record.results[0], call.place)
                 yield from of(self._made(log.rank, call, record.results))
             case Region():
                 if not self._places.begin(log.rank, record):
                     raise self._trace.damaged("a region that is there already")
-                if record.kind == STATIC and record.identity in log.modules:
-                    start = record.address - log.modules[record.identity].base
-                    self.static_starts[self._places.place(STATIC, record.identity)] = record.identity, start
-                rank.known.clear()
+                self.memory.begins(log, record)
+                self._accesses.forget(log.rank)
+            case Contents():
+                if self.memory.note(log.rank, record, rank.pending):
+                    self._accesses.forget(log.rank)
+            case Memory():
+                self.memory.names.note(log.rank, record)
             case EndOfRegion():
                 self._places.end(log.rank, record.region)
-                rank.known.clear()
+                self._accesses.forget(log.rank)
             case Group(group, members):
                 if self._groups.setdefault(group, members) != members:
                     raise self._trace.damaged("a group with other members than before")
@@ -129,36 +140,12 @@ class Lowering:
 
     # Records
 
-    def _access(self, rank: int, access: Access) -> tuple[Recorded, ...]:
-        key = (access.kind, access.flags, access.address, access.bytes, access.place)
-        known = self._ranks[rank].known
-        if (found := known.get(key)) is None:
-            found = known[key] = tuple(self._accessed(rank, access))
-        return found
-
-    def _accessed(self, rank: int, access: Access) -> Iterator[Recorded]:
-        at = self._places.at(rank, access.address)
-        if at is None:
-            return
-        owner, address = at
-        where, to = Const(address), None if owner == rank else Const(owner)
-        atomic = "C" if access.flags & 0x20 or access.kind is Kind.UPDATE else ""
-        command: Command
-        match access.kind:
-            case Kind.LOAD | Kind.LOAD_RANGE:
-                command = commands.Load(_REGISTER, where, to, atomic=atomic)
-            case Kind.STORE | Kind.STORE_RANGE:
-                command = commands.Store(where, Const(access.value or 0), to, atomic=atomic)
-            case _:
-                command = commands.Swap(_REGISTER, Const(owner), where, Const(access.value or 0), atomic=atomic)
-        yield Recorded(rank, command, self._spans.of(access.place), None, (access.bytes,))
-
     def _queue(self, *what: object) -> Const:
         return Const(self._queues.setdefault(what, len(self._queues)))
 
     def _made(self, rank: int, call: Call, results: tuple[int, ...]) -> Made:
         self._latest = call
-        return Made(rank, call, call.named(), results, self._spans.of(call.place))
+        return Made(rank, call, call.named(), results, self._spans.of_call(call.place, call.function))
 
     def _call(self, made: Made) -> Iterator[Recorded]:
         """The commands of a call when it is made; for the operations of `_DONE_AT_RETURN`, when it returns."""
@@ -429,7 +416,8 @@ class Lowering:
                 continue
             owner, place = at
             where, to = Const(place), None if owner == made.rank else Const(owner)
-            made_so = commands.Store(where, Const(0), to) if writes else commands.Load(_REGISTER, where, to)
+            value = self.memory.arrived(made.rank, address, size) if writes else 0
+            made_so = commands.Store(where, Const(value), to) if writes else commands.Load(_REGISTER, where, to)
             yield made.event(made_so, size)
 
     # Messages
@@ -551,7 +539,7 @@ class Lowering:
         if call.operation is Operation.GET and not nonblocking:
             queue = self._queue(made.rank, "blocking")
         for command, *sizes in onesided.transfer(call, made.named, self._ends(made), queue, nonblocking):
-            yield made.event(command, *sizes)
+            yield self.memory.typed(made.event(command, *sizes), call)
         if call.operation is Operation.GET and not nonblocking:
             yield made.event(commands.Wait(queue))
 
@@ -563,7 +551,7 @@ class Lowering:
         by_value = self._trace.api == 1 and not call.flags & NONBLOCKING and call.flags & FETCHING
         queue = None if by_value else self._queue_of(made)
         for command, *sizes in onesided.atomic(call, made.named, self._ends(made), queue, located=self._trace.api == 2):
-            yield made.event(command, *sizes)
+            yield self.memory.typed(made.event(command, *sizes), call)
 
     def _wait_until(self, made: Made) -> Iterator[Recorded]:
         rank, call, named, results = made.rank, made.call, made.named, made.results
@@ -586,10 +574,10 @@ class Lowering:
             command: Command = commands.Load(_REGISTER, where, polling=True, atomic=atomic)
             if passed and call.operation is Operation.WAIT_UNTIL:
                 command = commands.Await(where, relation, Const(named["value"]), atomic=atomic)
-            yield made.event(command, size)
+            yield self.memory.typed(made.event(command, size), call)
 
     def _where(self, call: Call) -> str:
-        span = self._spans.of(call.place)
+        span = self._spans.of_call(call.place, call.function)
         return f"in line {span.line}" if span.line else "at a place that is not known"
 
     def _not_supported(self, made: Made) -> NotSupported:

@@ -9,7 +9,7 @@ from pgasrob.runtime.record.records import Region
 
 SHIFT = 48
 """Addresses are ``place << SHIFT | offset``, in bytes."""
-SYMMETRIC, STATIC, WINDOW, OF_ANOTHER = 1, 2, 3, 5
+SYMMETRIC, STATIC, WINDOW, _BUFFER, OF_ANOTHER = 1, 2, 3, 4, 5
 """Kinds of regions. The last one is memory of another rank, mapped here."""
 _SHARED = {SYMMETRIC: 1, STATIC: 0, WINDOW: 3}
 """The kinds of regions that are places of all ranks, in the order in which they name memory."""
@@ -21,11 +21,16 @@ class NotSupported(Exception):
 
 class Places:
     """The memory of so many ``ranks``. ``numbers``: what each place is, ``made_up``: those that a library has for
-    itself. What asks for memory that is not what a call needs raises :class:`NotSupported`."""
+    itself; ``regions``: of places with names of their own a rank and its region. What asks for memory that is not what
+    a call needs raises :class:`NotSupported`."""
 
     def __init__(self, ranks: int) -> None:
         self.numbers: dict[tuple[object, ...], int] = {}
         self.made_up: set[int] = set()
+        self.regions: dict[int, tuple[int, Region]] = {}
+        self._buffers = [0] * ranks  # how many buffers of the rank are in use
+        self._versions = [0] * ranks
+        self._by_number: list[tuple[object, ...]] = []
         self._regions: list[dict[int, Region]] = [{} for _ in range(ranks)]
         self._starts: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]  # address, region
 
@@ -35,16 +40,26 @@ class Places:
             return False
         self._regions[rank][region.region] = region
         insort(self._starts[rank], (region.address, region.region))
+        self._buffers[rank] += region.kind == _BUFFER
+        if region.kind in _SHARED:
+            self.regions.setdefault(self.place(region.kind, region.identity), (rank, region))
         return True
 
     def end(self, rank: int, number: int) -> None:
         gone = self._regions[rank].pop(number, None)
         if gone is not None:
             self._starts[rank].remove((gone.address, gone.region))
+            self._buffers[rank] -= gone.kind == _BUFFER
 
     def place(self, *what: object) -> int:
         """The number of a place."""
         return self.numbers.setdefault(what, len(self.numbers))
+
+    def what(self, number: int) -> tuple[object, ...]:
+        """What a place is."""
+        if len(self._by_number) < len(self.numbers):
+            self._by_number = list(self.numbers)
+        return self._by_number[number]
 
     def own(self, *what: object) -> int:
         """The address of something that the library has for itself."""
@@ -69,7 +84,19 @@ class Places:
             return region.rank, self.remote(rank, region.rank, region.remote + offset)
         if region.kind in _SHARED:
             return rank, self.place(region.kind, region.identity) << SHIFT | offset
-        return rank, self.place("buffer") << SHIFT | address
+        return rank, self._private(rank, address)
+
+    def _private(self, rank: int, address: int) -> int:
+        return self.place("buffer", rank, self._versions[rank]) << SHIFT | address
+
+    def renew(self, rank: int, address: int) -> bool:
+        """Private memory that nothing pending uses has changed, which nobody has recorded: from here on it is another
+        place. False: it may be in use."""
+        region = self._region(rank, address)
+        if self._buffers[rank] > (region is not None and region.kind == _BUFFER):
+            return False
+        self._versions[rank] += 1
+        return True
 
     def remote(self, rank: int, target: int, address: int) -> int:
         """Where a symmetric address of ``rank`` is at ``target``."""
@@ -90,4 +117,4 @@ class Places:
     def local(self, rank: int, address: int) -> int:
         """Where an address of ``rank`` is among what it alone accesses, or its own part of what all do."""
         at = self.at(rank, address)
-        return self.place("buffer") << SHIFT | address if at is None or at[0] != rank else at[1]
+        return self._private(rank, address) if at is None or at[0] != rank else at[1]

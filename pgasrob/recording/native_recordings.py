@@ -19,6 +19,7 @@ from pgasrob.program.core import Place
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.unknown_value import Unknown
 from pgasrob.races.access_facts import Fact, atomic_together, command_facts, made_up, overlap
 from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.straight import form_of, in_turn, straight_line, trace_of
@@ -94,6 +95,13 @@ class NativeExact:
     def has_commuting_updates(self) -> bool:
         """Whether some accesses do not conflict because they commute."""
         return self._words.commuting
+
+    def forget_values(self) -> bool:
+        """What memory held before is not known from here on; False: it was not."""
+        if self._recording.held is None or self._recording.held is _nothing_known:
+            return False
+        self._recording = replace(self._recording, held=_nothing_known)
+        return True
 
     def look(self, races: bool, attacks: bool, seconds: float | None = None) -> bool:
         """Look for these, for so many seconds; whether all has been looked at."""
@@ -204,6 +212,11 @@ class NativeExact:
             for event in events:
                 counts[event.rank] += 1
         return found
+
+
+def _nothing_known(rank: int, cell: int) -> int:
+    """A value that is not known and is computed with as 0."""
+    return Unknown(0)
 
 
 class Encoder:

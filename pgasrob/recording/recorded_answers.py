@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,10 +22,11 @@ from pgasrob.races.racing_pairs import Next, Pairs
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.lowering import Lowering
-from pgasrob.recording.memory_places import SHIFT, NotSupported
+from pgasrob.recording.memory_places import NotSupported
 from pgasrob.recording.native_recordings import NativeExact, ShownRace, Undecided
+from pgasrob.recording.recorded_calls import Instruction
 from pgasrob.recording.straight import NoRun
-from pgasrob.recording.trace_segments import Segment, in_cells, segments
+from pgasrob.recording.trace_segments import Known, Segment, in_cells, segments
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
@@ -102,7 +101,7 @@ class RecordedRaces(
 
 
 def _line(number: int) -> str:
-    file, line = place_of(number)
+    file, line = place_of(number) if not isinstance(number, Instruction) else ("", number)
     return f"{line} of {file}" if file else str(line)
 
 
@@ -119,8 +118,8 @@ class RecordedTrace:
         self._appendix = self._trace.appendix or Appendix()
         lines = Counter(file for file, line, _ in self._appendix.sites.values() if line)
         first, *others = [file for file, _ in lines.most_common()] or [""]
-        texts = {file: self._appendix.source(file) for file in others}
-        self.source = Source(first or path, self._appendix.source(first), shows_commands=False, others=texts)
+        self._texts = {file: self._appendix.source(file) for file in others}
+        self.source = Source(first or path, self._appendix.source(first), shows_commands=False, others=self._texts)
         match self._trace.about:
             case {"command": [str(command), *_]} if command.isprintable():
                 self.program = Path(command).name
@@ -140,28 +139,13 @@ class RecordedTrace:
         for log in self._trace.logs():
             if log.thread:
                 raise NotSupported(f"rank {log.rank} has several threads, of whose order nothing is recorded")
-        lowering = self._lowering = Lowering(self._trace, self.source)
-        names: dict[int, str] = {}
-        symbols: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
-        for module, offset, size, name in sorted(self._appendix.symbols):
-            symbols[module].append((offset, size, name))
-
-        def called(address: int) -> str:
-            place, offset = address >> SHIFT, address & ((1 << SHIFT) - 1)
-            if place in lowering.static_starts:
-                module, start = lowering.static_starts[place]
-                at = bisect_right(symbols[module], start + offset, key=itemgetter(0)) - 1
-                if at >= 0:
-                    first, size, name = symbols[module][at]
-                    if start + offset < first + size:
-                        return f"{name}+{start + offset - first}" if start + offset > first else name
-            if place not in names:
-                names.update({number: _name(*what) for what, number in lowering.places.items()})
-            return f"{names[place]}+{offset}" if offset else names[place]
-
+        lowering = self._lowering = Lowering(self._trace, self.source, self._texts, self.program)
         for events in segments(self._lowered(lowering), self.nodes):
             segment = Segment(self.nodes, lowering.queues, events, list(lowering.next_commands()), lowering.made_up)
-            yield in_cells(self.program, self.source, segment, called)
+            yield in_cells(
+                self.program, self.source, segment, Known(lowering.memory.called_at, lowering.memory.held.number)
+            )
+            lowering.memory.held.go_on(events)
         if self._error is not None:
             raise self._error
         if self._trace.ended == ENDED_FULL:
@@ -195,19 +179,6 @@ class RecordedTrace:
                 yield event
         except (NotSupported, TraceError) as error:
             self._error = error
-
-
-def _name(*what: object) -> str:
-    match what:
-        case (1, number):
-            return f"heap[{number}]"
-        case (2, number):
-            return f"static[{number}]"
-        case (3, number):
-            return f"window[{number}]"
-        case ("lock" | "window", *_):
-            return f"{what[0]} {' of rank '.join(map(str, what[1:]))}{must_rma.LOCK}"
-    return str(what[0])
 
 
 @dataclass
@@ -305,11 +276,15 @@ class _Looked:
         if not _look(exact, self.watch, attacks=True):
             self.reason = self.reason or TooMuch()
             return
-        try:
+
+        def show() -> None:
             shown = exact.attack()
             if shown is not None:
                 run = replay(shown.instance, shown.run)
                 self.violation = Witness("violation", run, HappensBefore(run.computation).cycle)
+
+        try:
+            _with_values(exact, show)
         except Undecided:
             self.reason = self.reason or TooManyUpdates()
         except (NoRun, NotEnabled, ReplayError) as error:
@@ -336,14 +311,28 @@ def _look(exact: NativeExact, watch: Watch, *, races: bool = False, attacks: boo
     return done
 
 
+def _with_values(exact: NativeExact, show: Callable[[], None]) -> None:
+    """Show runs with the values that memory had; where these do not let ranks pass what they passed, without."""
+    try:
+        show()
+    except (NoRun, NotEnabled, ReplayError):
+        if not exact.forget_values():
+            raise
+        show()
+
+
 def _note_races(exact: NativeExact, watch: Watch, strict: bool, races: dict[tuple[int, int], Race]) -> Reason | None:
     """Add the races of a recording to ``races``; why these may not be all, None where they are."""
     left = None if _look(exact, watch, races=True) else TooMuch()
-    try:
+
+    def show() -> None:
         for shown in exact.races():
             watch.look_around("recorded", 0)
             race = race_of(shown, strict)
             races.setdefault(race.lines, race)
+
+    try:
+        _with_values(exact, show)
     except (NoRun, NotEnabled, ReplayError) as error:
         return left or OtherValues(str(error))
     return left

@@ -58,9 +58,25 @@ def straight_line(recording: Recording, reading: Reading = DEFAULT_READING) -> I
         ),
         recording.source,
         variables={REGISTER: None},
+        doubles=recording.doubles,
     )
     automata = tuple(ControlAutomaton((*((each,) for each in leaving), ())) for leaving in out)
-    return Instance(program, recording.nodes, automata, reading)
+    instance = Instance(program, recording.nodes, automata, reading)
+    if recording.held is not None:
+        instance.accessed = frozenset(_accessed(instance, out))
+        memory = list(instance.memory)
+        for cell in instance.accessed:
+            memory[cell] = recording.held(instance.owner(cell), instance.index(cell))
+        instance.memory = tuple(memory)
+    return instance
+
+
+def _accessed(instance: Instance, out: Sequence[Sequence[Transition]]) -> Iterator[int]:
+    for rank, transitions in enumerate(out):
+        for transition in transitions:
+            stop_point()
+            for access in core.accesses_of(instance.operands(rank, transition, instance.registers)):
+                yield access.cell
 
 
 def form_of(event: Recorded, reading: Reading) -> core.Form:

@@ -16,9 +16,12 @@ from typing import Any, NamedTuple
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command
 from pgasrob.program.declarations import MemoryObject, Queue, Source
-from pgasrob.program.expressions import Const
+from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.unknown_value import Unknown
 from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.memory_places import SHIFT, NotSupported
+from pgasrob.recording.recorded_names import Called
+from pgasrob.recording.recorded_values import typed
 from pgasrob.stop_points import stop_point
 
 MASK = (1 << SHIFT) - 1
@@ -71,16 +74,40 @@ class Segment(NamedTuple):
     made_up: Set[int] = frozenset()
 
 
-def in_cells(name: str, source: Source, segment: Segment, called: Callable[[int], str]) -> Recording:
+class Known(NamedTuple):
+    """What is known of memory: the name of so many bytes at an address, and what these of a rank held before the
+    segment, as a number without a sign."""
+
+    called: Callable[[int, int], Called]
+    held: Callable[[int, int, int], int]
+
+
+def in_cells(name: str, source: Source, segment: Segment, known_of: Known) -> Recording:
     """The recording of a segment, whose memory is cells: the largest pieces of which every access has all or nothing.
-    What is not in one piece is done piece by piece. ``called``: what is at an address. Raises :class:`NotSupported`
-    where an atomic is not in one piece."""
+    What is not in one piece is done piece by piece. The value of a cell is that of its first element. Raises
+    :class:`NotSupported` where an atomic is not in one piece."""
     events, following = segment.events, segment.next_commands
     cut = _Cuts([*events, *following])
     names: dict[int, int] = {}
+    named: list[Called] = []
+    addresses: list[int] = []
 
     def cell(address: int) -> int:
-        return names.setdefault(address, len(names))
+        found = names.get(address)
+        if found is None:
+            found = names[address] = len(names)
+            addresses.append(address)
+            made_up = address >> SHIFT in segment.made_up
+            named.append(known_of.called(address, 0 if made_up else cut.piece(address)))
+        return found
+
+    def held(rank: int, cell: int) -> int:
+        of = named[cell]
+        if addresses[cell] >> SHIFT in segment.made_up:
+            return 0
+        return typed(known_of.held(rank, addresses[cell], of.bytes), of.bytes, of.kind)
+
+    cells = _Cells(cell, named)
 
     known: dict[int, tuple[Recorded, list[Recorded]]] = {}
     found: list[Recorded] = []
@@ -88,15 +115,35 @@ def in_cells(name: str, source: Source, segment: Segment, called: Callable[[int]
         stop_point()
         pieces = known.get(id(event))
         if pieces is None:
-            pieces = known[id(event)] = event, [*_in_pieces(event, cut, cell)]
+            pieces = known[id(event)] = event, [*_in_pieces(event, cut, cells)]
         found += pieces[1]
-    unissued = [piece for event in following for piece in list(_in_pieces(event, cut, cell))[:1]]
+    unissued = [piece for event in following for piece in list(_in_pieces(event, cut, cells))[:1]]
     memory = [
-        MemoryObject(called(address), number, None, (0,), made_up=address >> SHIFT in segment.made_up)
+        MemoryObject(named[number].name, number, None, (0,), made_up=address >> SHIFT in segment.made_up)
         for address, number in names.items()
     ]
+    doubles = frozenset(each.name for each in named if each.kind == "float")
     unordered = [Queue(f"queue {number}", number, unordered=True) for number in range(segment.queues)]
-    return Recording(name, segment.nodes, memory, unordered, found, source, unissued, values=False)
+    return Recording(
+        name, segment.nodes, memory, unordered, found, source, unissued, values=False, held=held, doubles=doubles
+    )
+
+
+class _Cells(NamedTuple):
+    """``cell``: the number of the cell at an address; ``named``: what the cells are called."""
+
+    cell: Callable[[int], int]
+    named: Sequence[Called]
+
+    def typed(self, expr: Expr, address: int, bytes: int, further: int = 0) -> Const:
+        """The value of so many bytes at an address, as the cell there has it; ``further``: those of it that lie before
+        the cell."""
+        number, of = self.cell(address), value_of(expr)
+        cell = self.named[number]
+        if isinstance(of, Unknown) or not cell.bytes:
+            return Const(of)
+        size = min(cell.bytes, bytes - further)
+        return Const(typed(of >> 8 * further, size, cell.kind if size == cell.bytes else "signed"))
 
 
 class _Cuts:
@@ -129,26 +176,32 @@ class _Cuts:
                         changed = True
                         self._sorted[address >> SHIFT] = sorted(cuts)
 
+    def piece(self, address: int) -> int:
+        """How many bytes there are from an address to where memory is cut next."""
+        cuts = self._sorted.get(address >> SHIFT, ())
+        at = bisect_right(cuts, address & MASK)
+        return cuts[at] - (address & MASK) if at < len(cuts) else 0
+
     def inside(self, address: int, size: int) -> list[int]:
         """How far from its beginning an access is cut."""
         cuts, start = self._sorted[address >> SHIFT], address & MASK
         return [cut - start for cut in cuts[bisect_right(cuts, start) : bisect_left(cuts, start + size)]]
 
 
-def _in_pieces(event: Recorded, cuts: _Cuts, cell: Callable[[int], int]) -> Iterator[Recorded]:
+def _in_pieces(event: Recorded, cuts: _Cuts, cells: _Cells) -> Iterator[Recorded]:
     if not event.sizes:
         yield event
         return
     addresses = _addresses(event.command)
     if len(addresses) == 1 and not cuts.inside(addresses[0], event.sizes[0]):
-        command = _moved(event.command, 0, cell)
+        command = _moved(event.command, 0, cells, event.sizes[0])
         yield Recorded(event.rank, command, event.span, event.seen)
         return
     inner = sorted({cut for each in zip(addresses, event.sizes, strict=True) for cut in cuts.inside(*each)})
     if inner and event.command.kind not in ("load", "store", "read", "write", "put") and not _is_plain(event.command):
         raise NotSupported(f"the memory of an atomic is accessed in other sizes, in line {event.span.line}")
     for start in (0, *inner):
-        yield event._replace(command=_moved(event.command, start, cell), sizes=())
+        yield event._replace(command=_moved(event.command, start, cells, event.sizes[0]), sizes=())
 
 
 def _is_plain(command: Command) -> bool:
@@ -165,17 +218,27 @@ def _addresses(command: Command) -> list[int]:
     return [value_of(access.cell.address) for access in core.accesses_of(core.lower(command))]
 
 
-def _moved(command: Command, further: int, cell: Callable[[int], int]) -> Command:
-    """``command`` with the cells of its addresses, so many bytes further."""
+def _moved(command: Command, further: int, cells: _Cells, size: int) -> Command:
+    """``command`` with the cells of its addresses, so many bytes further, and with the values that these have."""
     if isinstance(command, commands.Load):
-        address = Const(cell(value_of(command.address) + further))
+        address = Const(cells.cell(value_of(command.address) + further))
         return commands.Load(command.register, address, command.rank, polling=command.polling, atomic=command.atomic)
     if isinstance(command, commands.Store):
-        address = Const(cell(value_of(command.address) + further))
-        return commands.Store(address, command.value, command.rank, atomic=command.atomic)
+        at = value_of(command.address) + further
+        value = cells.typed(command.value, at, size, further)
+        return commands.Store(Const(cells.cell(at)), value, command.rank, atomic=command.atomic)
     changed: dict[str, Any] = {}
     for name in (*_ADDRESSES, *(("expected",) if command.kind == "update_from" else ())):
         expr = getattr(command, name, None)
         if expr is not None:
-            changed[name] = Const(cell(value_of(expr) + further))
+            changed[name] = Const(cells.cell(value_of(expr) + further))
+    at = value_of(getattr(command, "remote", None) or command.address)  # type: ignore[union-attr]
+    for name in ("value", "operand", "new", *(() if command.kind == "update_from" else ("expected",))):
+        expr = getattr(command, name, None)
+        if expr is not None and command.kind not in _MADE_UP:
+            changed[name] = cells.typed(expr, at + further, size, further)
     return replace(command, **changed)
+
+
+_MADE_UP = ("notify", "signal", "await_add")
+"""Commands on what a library has for itself."""

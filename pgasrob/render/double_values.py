@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pgasrob.program.expressions import float_value
+from pgasrob.program.unknown_value import UNKNOWN, Unknown
 
 
 class Double(int):
@@ -18,9 +19,10 @@ class Double(int):
 
 
 def value(name: str, number: int, doubles: Collection[str]) -> int:
-    """``number``, the value of the cell or register ``name`` (``a[2]``, ``a[2]@1``), as a Double where it is one."""
-    if not doubles:
-        return number
+    """``number``, the value of the cell or register ``name`` (``a[2]``, ``a[2]@1``), as a Double where it is one, and
+    as the unknown value where it stands for that."""
+    if isinstance(number, Unknown) or number == UNKNOWN or not doubles:
+        return UNKNOWN if number == UNKNOWN else number
     name = name.rpartition("@")[0] or name
     return Double(number) if name in doubles or name.rpartition("[")[0] in doubles else number
 
@@ -33,7 +35,7 @@ def shown(numbers: dict[str, int], doubles: Collection[str]) -> dict[str, int]:
 def as_texts(found: object) -> object:
     """``found`` with its doubles as texts, for JavaScript, whose integers are doubles themselves."""
     match found:
-        case Double():
+        case Double() | Unknown():
             return str(found)
         case dict():
             return {name: as_texts(each) for name, each in found.items()}

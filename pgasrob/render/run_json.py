@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, TypeVar,
 from pgasrob.program.commands import Barrier, show
 from pgasrob.program.core import Cell, at_issue
 from pgasrob.program.expressions import Fault as NoValue
+from pgasrob.program.unknown_value import UNKNOWN
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.double_values import shown, value
 from pgasrob.render.process_numbers import ThreadOf, numbered, numbers_of, threads_of
@@ -194,7 +195,9 @@ class Witness(TypedDict):
     text of the first file, ``sources`` those of the others by their paths. ``marked`` are the places of the events
     that an "order" is about, a run that shows one of two orders of accesses that race. ``threads``, where
     ranks have several: of which rank those with the numbers from ``nodes`` on are, in ``rank`` of events and of
-    ``standing`` and in ``cycle_type``; what has a smaller number is thread 0 of that rank.
+    ``standing`` and in ``cycle_type``; what has a smaller number is thread 0 of that rank. ``unknown`` is there for a
+    recorded run, whose ``memory`` has the cells that are accessed alone: the number that stands for a value that is not
+    known, in this package :data:`pgasrob.program.unknown_value.UNKNOWN`, which prints as "unknown".
     """
 
     shows: str
@@ -217,6 +220,7 @@ class Witness(TypedDict):
     late: NotRequired[list[LateOperation]]
     marked: NotRequired[list[int]]
     threads: NotRequired[list[ThreadOf]]
+    unknown: NotRequired[int]
 
 
 def witness_to_json(witness: library.Witness | None) -> Witness | None:
@@ -250,6 +254,8 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         found["threads"] = threads_of(instance)
     if witness.cycle is not None:
         found["late"] = _late(run, witness.cycle)
+    if instance.accessed is not None:
+        found["unknown"] = int(UNKNOWN)
     mark(found)
     return found
 
@@ -283,7 +289,7 @@ def mark(run: Witness) -> None:
     if "threads" in run:
         _mark_threads(run, numbers_of(run["nodes"], run["threads"]))
     doubles = frozenset(run.get("doubles", ()))
-    if not doubles:
+    if not doubles and "unknown" not in run:
         return
     for event in (*run["computation"], *(run["sequential"]["events"] if run["sequential"] else ())):
         mark_event(event, doubles)
@@ -394,8 +400,9 @@ def _initial_cells(instance: Instance) -> Iterator[InitialCell]:
     own = set(program.own)
     for cell, initial in enumerate(instance.memory):
         rank, index = divmod(cell, instance.size)
-        found: InitialCell = {"rank": rank, "index": index, "name": names[index], "value": initial}
-        yield found if index in own else {**found, "made_up": True}
+        if instance.accessed is None or cell in instance.accessed:
+            found: InitialCell = {"rank": rank, "index": index, "name": names[index], "value": initial}
+            yield found if index in own else {**found, "made_up": True}
 
 
 def _written(change: CellChange) -> Written:

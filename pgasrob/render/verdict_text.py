@@ -263,9 +263,11 @@ def section(
 def initially(witness: Witness) -> str:
     """The initial values of all memory that is not 0 at the beginning."""
     by_name: dict[str, dict[int, list[int]]] = {}
+    single = "unknown" in witness  # of a recorded run a few elements are there
     for cell in witness["memory"]:
-        by_name.setdefault(cell["name"].partition("[")[0], {}).setdefault(cell["rank"], []).append(cell["value"])
-    arrays = {cell["name"].partition("[")[0] for cell in witness["memory"] if "[" in cell["name"]}
+        name = cell["name"] if single else cell["name"].partition("[")[0]
+        by_name.setdefault(name, {}).setdefault(cell["rank"], []).append(cell["value"])
+    arrays = {cell["name"].partition("[")[0] for cell in witness["memory"] if "[" in cell["name"] and not single}
     values = [
         together(text)
         for name, held in by_name.items()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
+from pgasrob.program.unknown_value import Unknown
 from pgasrob.render.barriers_waited_at import why_it_waits
 from pgasrob.render.english import count, listed
 from pgasrob.render.process_numbers import home_of
@@ -133,7 +134,8 @@ def effects(event: Event) -> list[str]:
 
 
 def _change(cell: str, before: int, after: int) -> str:
-    return f"{cell} stays {after}" if before == after else f"{cell}: {before} -> {after}"
+    stays = before == after and not isinstance(before, Unknown)
+    return f"{cell} stays {after}" if stays else f"{cell}: {before} -> {after}"
 
 
 def variable(register: RegisterChange) -> str:

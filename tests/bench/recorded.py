@@ -16,10 +16,12 @@ from pgasrob.program.expressions import Const, Register
 from pgasrob.program.statements import Span
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.native_recordings import NativeExact
-from pgasrob.recording.trace_segments import Segment, in_cells, segments
+from pgasrob.recording.recorded_names import Called
+from pgasrob.recording.trace_segments import Known, Segment, in_cells, segments
 
 RANKS, CELLS, ROUNDS = 4, 250, 250
 REGISTER = Register("r", 0)
+KNOWN = Known(lambda address, size: Called(str(address), size, "signed"), lambda rank, address, size: 0)
 
 
 def stencil(ranks: int, cells: int, rounds: int) -> Iterator[Recorded]:
@@ -48,7 +50,7 @@ def stencil(ranks: int, cells: int, rounds: int) -> Iterator[Recorded]:
 def main() -> None:
     started, events, races = time.process_time(), 0, 0
     for part in segments(stencil(RANKS, CELLS, ROUNDS), RANKS):
-        exact = NativeExact(in_cells("stencil", Source("stencil.c", ""), Segment(RANKS, 1, part), str))
+        exact = NativeExact(in_cells("stencil", Source("stencil.c", ""), Segment(RANKS, 1, part), KNOWN))
         assert exact.look(races=True, attacks=True) and exact.attack() is None
         events, races = events + len(part), races + sum(1 for _ in exact.races())
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -14,7 +14,8 @@ from pgasrob.program.expressions import Const, Register
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.memory_places import SHIFT, NotSupported
 from pgasrob.recording.native_recordings import NativeExact
-from pgasrob.recording.trace_segments import Segment, in_cells, segments
+from pgasrob.recording.recorded_names import Called
+from pgasrob.recording.trace_segments import Known, Segment, in_cells, segments
 from tests.reference.test_recordings import Drawn, drawn
 from tests.support import examples
 
@@ -56,7 +57,8 @@ def at(address: int) -> Const:
 
 
 def cells(*events: Recorded) -> list[commands.Command]:
-    made = in_cells("p", Source("p.c", ""), Segment(2, 1, events), str)
+    known = Known(lambda address, size: Called(str(address), size, "signed"), lambda rank, address, size: 0)
+    made = in_cells("p", Source("p.c", ""), Segment(2, 1, events), known)
     return [event.command for event in made.events]
 
 

@@ -98,7 +98,8 @@ class Telling:
                 told = [self.result(record.operation, i, value) for i, value in enumerate(record.results)]
                 return f"    -> {' '.join(told)}".rstrip()
             case Access():
-                value = "" if record.value is None else f" = {signed(record.value)}"
+                whole = record.value is None or record.bytes > 8
+                value = "" if whole else f" = {signed(record.value or 0)}"
                 update = f" update {record.update}" if record.update else ""
                 flags = {0: "", 0x10: " volatile", 0x20: " atomic"}[record.flags]
                 what = record.kind.name.lower()

@@ -71,9 +71,10 @@ static __attribute__((noinline)) bool begin_run(struct log *log) {
 }
 
 static __attribute__((noinline)) void record_one(enum kind kind, unsigned log2, unsigned flags, uintptr_t address,
-                                                 void *caller) {
+                                                 void *caller, void *frame) {
     struct log *log = &pgasrob_log;
     if (!pgasrob_recording) return;
+    log->frame = (uintptr_t)frame;
     word pc = pgasrob_pc(caller), first = kind | (word)(log2 | flags) << 8;
     word *record = pgasrob_room(2 + (log2 == 3) + 2 * (log2 == 4));
     if (!record) return;
@@ -86,14 +87,14 @@ static __attribute__((noinline)) void record_one(enum kind kind, unsigned log2, 
         pgasrob_fill(log);
     } else if (address >= pgasrob_buffers_from && address < pgasrob_buffers_to) {
         head |= ACCESS_NO_VALUE << 8;
-        log->unfilled = NULL;
+        log->unknown = record;
     }
     pgasrob_commit(record, head | address << 16);
     if (!flags) look_for_loop(log, address, caller, first);
 }
 
 static inline __attribute__((always_inline)) void record(enum kind kind, unsigned log2, unsigned flags,
-                                                         const volatile void *at, void *caller) {
+                                                         const volatile void *at, void *caller, void *frame) {
     uintptr_t address = (uintptr_t)at;
     struct log *log = &pgasrob_log;
     struct expected *expected = log->expected;
@@ -104,39 +105,40 @@ static inline __attribute__((always_inline)) void record(enum kind kind, unsigne
         log->expected = expected->next;
         return;
     }
-    if (matters(address, 1u << log2)) record_one(kind, log2, flags, address, caller);
+    if (matters(address, 1u << log2)) record_one(kind, log2, flags, address, caller, frame);
 }
 
-static void record_range(enum kind kind, const void *at, size_t bytes, void *caller) {
-    if (!bytes || !pgasrob_recording || !pgasrob_in_region((uintptr_t)at, bytes)) return;
+static bool record_range(enum kind kind, const void *at, size_t bytes, void *caller) {
+    if (!bytes || !pgasrob_recording || !pgasrob_in_region((uintptr_t)at, bytes)) return false;
     word pc = pgasrob_pc(caller), *record = pgasrob_room(3);
-    if (!record) return;
+    if (!record) return false;
     record[1] = pc;
     record[2] = bytes;
     pgasrob_commit(record, kind | (uintptr_t)at << 16);
+    return true;
 }
 
 #define PLAIN(bits_8, log2) \
-    void __tsan_read##bits_8(void *at) { record(KIND_LOAD, log2, 0, at, HERE); } \
-    void __tsan_write##bits_8(void *at) { record(KIND_STORE, log2, 0, at, HERE); } \
-    void __tsan_volatile_read##bits_8(void *at) { record(KIND_LOAD, log2, ACCESS_VOLATILE, at, HERE); } \
-    void __tsan_volatile_write##bits_8(void *at) { record(KIND_STORE, log2, ACCESS_VOLATILE, at, HERE); } \
+    void __tsan_read##bits_8(void *at) { record(KIND_LOAD, log2, 0, at, HERE, FRAME); } \
+    void __tsan_write##bits_8(void *at) { record(KIND_STORE, log2, 0, at, HERE, FRAME); } \
+    void __tsan_volatile_read##bits_8(void *at) { record(KIND_LOAD, log2, ACCESS_VOLATILE, at, HERE, FRAME); } \
+    void __tsan_volatile_write##bits_8(void *at) { record(KIND_STORE, log2, ACCESS_VOLATILE, at, HERE, FRAME); } \
     void __tsan_read_write##bits_8(void *at) { \
-        record(KIND_LOAD, log2, 0, at, HERE); \
-        record(KIND_STORE, log2, 0, at, HERE); \
+        record(KIND_LOAD, log2, 0, at, HERE, FRAME); \
+        record(KIND_STORE, log2, 0, at, HERE, FRAME); \
     }
 
 /* An access that may cross a border of pages. */
 #define UNALIGNED(bytes, log2) \
-    static void unaligned##bytes(enum kind kind, unsigned flags, void *at, void *caller) { \
+    static void unaligned##bytes(enum kind kind, unsigned flags, void *at, void *caller, void *frame) { \
         uintptr_t last = (uintptr_t)at + bytes - 1; \
-        if (last >> PAGE_BITS == (uintptr_t)at >> PAGE_BITS) record(kind, log2, flags, at, caller); \
+        if (last >> PAGE_BITS == (uintptr_t)at >> PAGE_BITS) record(kind, log2, flags, at, caller, frame); \
         else record_range(kind == KIND_LOAD ? KIND_LOAD_RANGE : KIND_STORE_RANGE, at, bytes, caller); \
     } \
-    void __tsan_unaligned_read##bytes(void *at) { unaligned##bytes(KIND_LOAD, 0, at, HERE); } \
-    void __tsan_unaligned_write##bytes(void *at) { unaligned##bytes(KIND_STORE, 0, at, HERE); } \
-    void __tsan_unaligned_volatile_read##bytes(void *at) { unaligned##bytes(KIND_LOAD, ACCESS_VOLATILE, at, HERE); } \
-    void __tsan_unaligned_volatile_write##bytes(void *at) { unaligned##bytes(KIND_STORE, ACCESS_VOLATILE, at, HERE); }
+    void __tsan_unaligned_read##bytes(void *at) { unaligned##bytes(KIND_LOAD, 0, at, HERE, FRAME); } \
+    void __tsan_unaligned_write##bytes(void *at) { unaligned##bytes(KIND_STORE, 0, at, HERE, FRAME); } \
+    void __tsan_unaligned_volatile_read##bytes(void *at) { unaligned##bytes(KIND_LOAD, ACCESS_VOLATILE, at, HERE, FRAME); } \
+    void __tsan_unaligned_volatile_write##bytes(void *at) { unaligned##bytes(KIND_STORE, ACCESS_VOLATILE, at, HERE, FRAME); }
 
 PLAIN(1, 0)
 PLAIN(2, 1)
@@ -150,10 +152,10 @@ UNALIGNED(16, 4)
 
 void __tsan_read_range(void *at, size_t bytes) { record_range(KIND_LOAD_RANGE, at, bytes, HERE); }
 void __tsan_write_range(void *at, size_t bytes) { record_range(KIND_STORE_RANGE, at, bytes, HERE); }
-void __tsan_vptr_read(void *at) { record(KIND_LOAD, 3, 0, at, HERE); }
+void __tsan_vptr_read(void *at) { record(KIND_LOAD, 3, 0, at, HERE, FRAME); }
 void __tsan_vptr_update(void *at, void *value) {
     (void)value;
-    record(KIND_STORE, 3, 0, at, HERE);
+    record(KIND_STORE, 3, 0, at, HERE, FRAME);
 }
 void __tsan_func_entry(void *caller) { (void)caller; }
 void __tsan_func_exit(void) {}
@@ -252,22 +254,28 @@ void __tsan_atomic_signal_fence(int order) {
     result __wrap_##name(__VA_ARGS__); \
     result __wrap_##name(__VA_ARGS__)
 
-static void copied(void *to, const void *from, size_t bytes, void *caller) {
+static bool copied(void *to, const void *from, size_t bytes, void *caller) {
     record_range(KIND_LOAD_RANGE, from, bytes, caller);
-    record_range(KIND_STORE_RANGE, to, bytes, caller);
+    return record_range(KIND_STORE_RANGE, to, bytes, caller);
+}
+
+/* What a range holds after the store that was just recorded. */
+static void *stored(bool recorded, void *to, size_t bytes) {
+    if (recorded) pgasrob_contents(to, bytes, MOST_OF_CALL);
+    return to;
 }
 
 WRAPPED(void *, memcpy, void *to, const void *from, size_t bytes) {
-    copied(to, from, bytes, HERE);
-    return __real_memcpy(to, from, bytes);
+    bool recorded = copied(to, from, bytes, HERE);
+    return stored(recorded, __real_memcpy(to, from, bytes), bytes);
 }
 WRAPPED(void *, memmove, void *to, const void *from, size_t bytes) {
-    copied(to, from, bytes, HERE);
-    return __real_memmove(to, from, bytes);
+    bool recorded = copied(to, from, bytes, HERE);
+    return stored(recorded, __real_memmove(to, from, bytes), bytes);
 }
 WRAPPED(void *, memset, void *to, int value, size_t bytes) {
-    record_range(KIND_STORE_RANGE, to, bytes, HERE);
-    return __real_memset(to, value, bytes);
+    bool recorded = record_range(KIND_STORE_RANGE, to, bytes, HERE);
+    return stored(recorded, __real_memset(to, value, bytes), bytes);
 }
 WRAPPED(int, memcmp, const void *one, const void *other, size_t bytes) {
     record_range(KIND_LOAD_RANGE, one, bytes, HERE);
@@ -280,12 +288,13 @@ WRAPPED(size_t, strlen, const char *text) {
     return length;
 }
 WRAPPED(char *, strcpy, char *to, const char *from) {
-    copied(to, from, __real_strlen(from) + 1, HERE);
-    return __real_strcpy(to, from);
+    size_t bytes = __real_strlen(from) + 1;
+    bool recorded = copied(to, from, bytes, HERE);
+    return stored(recorded, __real_strcpy(to, from), bytes);
 }
 WRAPPED(char *, strncpy, char *to, const char *from, size_t most) {
     size_t length = strnlen(from, most);
     record_range(KIND_LOAD_RANGE, from, length < most ? length + 1 : most, HERE);
-    record_range(KIND_STORE_RANGE, to, most, HERE);
-    return __real_strncpy(to, from, most);
+    bool recorded = record_range(KIND_STORE_RANGE, to, most, HERE);
+    return stored(recorded, __real_strncpy(to, from, most), most);
 }

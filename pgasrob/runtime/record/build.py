@@ -34,6 +34,11 @@ SHARED = SOURCES.parent
 NOT_LINKING = ("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "--help", "-dumpversion")
 IN_MEMORY = ("memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy")
 """Functions of the C library whose accesses the runtime records."""
+ALLOCATING = (
+    *("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free"),
+    *("_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm", "_ZdaPv"),
+)
+"""The functions by which C and C++ allocate: the runtime records which line a block of memory comes from."""
 DIGESTS = "sha256sums"
 """The file with the digests of the others in a folder of the cache."""
 MARK = b"pgasrob records: "
@@ -63,6 +68,7 @@ def build(command: Sequence[str]) -> int:
     if "-shared" in arguments:
         linked += [str(folder / "module.o")]
     else:
+        linked += [f"-Wl,--wrap={name}" for name in ALLOCATING]
         linked += [*map(str, sorted(folder.glob("*.o"))), "-ldl", "-lpthread"]
         linked += [f"-Wl,--export-dynamic-symbol={names}" for names in ("__tsan_*", "pgasrob_module")]
     return finished([path, *flags, f"-L{folder}", *arguments, *linked], captured=False).exit_code

@@ -266,6 +266,7 @@ void pgasrob_window(MPI_Win made, MPI_Comm of, enum window_flavour flavour, void
         PMPI_Win_shared_query(made, rank, &size, &its_unit, &there);
         pgasrob_region(REGION_VIEW, there, (size_t)size, window->identity, window->world[rank], 0, caller);
     }
+    PMPI_Barrier(of);  /* nobody changes what others have not yet recorded */
 }
 
 void pgasrob_window_gone(word window) {

@@ -7,6 +7,8 @@
 static int own_pe, pes;
 static word allocations;
 
+static void all_wait(void) { ((void (*)(void))pgasrob_real("pshmem_barrier_all", "shmem_barrier_all"))(); }
+
 void pgasrob_shmem_begin(word number, int thread_level, const char *function, void *caller) {
     static bool begun;
     if (begun) return;
@@ -21,9 +23,10 @@ void pgasrob_shmem_begin(word number, int thread_level, const char *function, vo
     (void)number;
     pgasrob_call(OP_INITIALISE, 0, function, NULL, caller, WORDS((word)own_pe, (word)pes, (word)(int64_t)thread_level));
     /* Nobody records anything else before all have their call in the trace: it was before all returned. */
-    ((void (*)(void))pgasrob_real("pshmem_barrier_all", "shmem_barrier_all"))();
+    all_wait();
     pgasrob_return(OP_INITIALISE, NULL, 0);
     pgasrob_static_regions();
+    all_wait();  /* nobody changes what others have not yet recorded */
 }
 
 void pgasrob_shmem_end(const char *function, void *caller) {
@@ -91,8 +94,9 @@ void pgasrob_transfer(enum operation operation, unsigned flags, const char *func
         queue,
         signal ? signal[0] : 0, signal ? signal[1] : 0, signal ? signal[2] : 0,
     };
-    if (flags & CALL_NONBLOCKING)
-        pgasrob_buffer(queue, pe, local.address, strided && n ? ((n - 1) * local.stride + 1) * size : n * size, caller);
+    size_t spanned = strided && n ? ((n - 1) * local.stride + 1) * size : n * size;
+    if (flags & CALL_NONBLOCKING) pgasrob_buffer(queue, pe, local.address, spanned, caller);
+    else pgasrob_private(local.address, operation == OP_GET ? 0 : spanned, caller);
     pgasrob_call(operation, flags, function, type, caller, operands, signal ? 15 : 12);
 }
 
@@ -162,6 +166,7 @@ void pgasrob_allocated(const void *address, size_t bytes, void *caller) {
     pgasrob_return(OP_ALLOCATE, WORDS((word)address));
     word which = allocations++;
     pgasrob_region(REGION_HEAP, address, bytes, which, -1, 0, caller);
+    if (pgasrob_begun && bytes) all_wait();  /* as the library itself does at the end */
 }
 
 void pgasrob_freed(const void *address) {

@@ -23,6 +23,8 @@ class Kind(IntEnum):
     GROUP = 0x23
     REGION = 0x24
     END_OF_REGION = 0x25
+    MEMORY = 0x26
+    CONTENTS = 0x27
     END = 0x3F
 
 
@@ -168,8 +170,8 @@ class Module(NamedTuple):
 
 
 class Access(NamedTuple):
-    """A load, a store or an atomic update. ``value``: None where it is unknown, as in runs and ranges. ``update``:
-    operation, operand, expected, value before and value after."""
+    """A load, a store or an atomic update. ``value``: its bytes as a number; None where it is unknown, as of all loads
+    in runs and of ranges. ``update``: operation, operand, expected, value before and value after."""
 
     kind: Kind
     flags: int
@@ -217,6 +219,27 @@ class EndOfRegion(NamedTuple):
     region: int
 
 
+BLOCK, FRAME = 1, 2
+"""How memory has its name: from where it was allocated, or as the frame of a function."""
+
+
+class Memory(NamedTuple):
+    """A block that was allocated at ``place``, or the frame of the function that ``place`` is in."""
+
+    how: int
+    address: int
+    bytes: int
+    place: Place
+
+
+class Contents(NamedTuple):
+    """What ``size`` bytes of memory held; behind the ``data`` they are 0."""
+
+    address: int
+    size: int
+    data: bytes
+
+
 class Group(NamedTuple):
     group: int
     members: tuple[int, ...]
@@ -228,7 +251,7 @@ class End(NamedTuple):
     number: int
 
 
-Record = Access | Call | Return | Region | EndOfRegion | Group | End
+Record = Access | Call | Return | Region | EndOfRegion | Memory | Contents | Group | End
 
 
 class TraceError(Exception):

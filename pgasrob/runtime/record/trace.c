@@ -163,6 +163,11 @@ static bool next_chunk(struct log *log) {
 word *pgasrob_room(size_t words) {
     struct log *log = &pgasrob_log;
     pgasrob_fill(log);
+    if (log->run) {
+        word *run = log->run;
+        log->run = NULL;
+        pgasrob_run_is_over(run);
+    }
     log->expected = &pgasrob_no_access;
     if (!pgasrob_recording) return NULL;
     if ((size_t)(log->end - log->next) < words || !log->next) {
@@ -188,10 +193,6 @@ void pgasrob_end(void) {
 
 /* --- strings, modules, places --- */
 
-static word first_word(unsigned kind, unsigned second, size_t words, uint32_t high) {
-    return kind | second << 8 | (word)words << 16 | (word)high << 32;
-}
-
 enum { STRINGS = 512 };
 static __thread struct { const char *text; uint32_t id; } strings[STRINGS];
 
@@ -201,7 +202,7 @@ static uint32_t write_string(const char *text) {
     if (!record) return 0;
     memcpy(record + 1, text, bytes);
     uint32_t id = ++pgasrob_log.strings;
-    pgasrob_commit(record, first_word(KIND_STRING, 0, words, id));
+    pgasrob_commit(record, pgasrob_first_word(KIND_STRING, 0, words, id));
     return id;
 }
 
@@ -289,7 +290,7 @@ static void write_modules(void) {
         record[1] = modules[log->modules].base;
         record[2] = modules[log->modules].end - modules[log->modules].base;
         record[3] = path;
-        pgasrob_commit(record, first_word(KIND_MODULE, 0, 4, log->modules++));
+        pgasrob_commit(record, pgasrob_first_word(KIND_MODULE, 0, 4, log->modules++));
     }
 }
 
@@ -305,7 +306,7 @@ static uint32_t site(uintptr_t address, int module) {
     uint32_t id = pgasrob_log.sites++;
     record[1] = (word)module;
     record[2] = address - modules[module].base;
-    pgasrob_commit(record, first_word(KIND_SITE, 0, 3, id));
+    pgasrob_commit(record, pgasrob_first_word(KIND_SITE, 0, 3, id));
     sites[at].address = address;
     return sites[at].id = 1u << 31 | id;
 }
@@ -339,9 +340,18 @@ static uint32_t calling_pc(void *caller) {
     return walk.found ? pgasrob_pc(walk.found) : 0;
 }
 
+uint32_t pgasrob_calling_pc(void *caller) {
+    write_modules();
+    return calling_pc(caller);
+}
+
 /* --- calls --- */
 
-bool pgasrob_enter(void) { return !pgasrob_log.depth++ && pgasrob_begun; }
+bool pgasrob_enter_from(void *frame) {
+    if (pgasrob_log.depth++) return false;
+    pgasrob_log.frame = (uintptr_t)frame;
+    return pgasrob_begun;
+}
 
 void pgasrob_leave(void) { pgasrob_log.depth--; }
 
@@ -355,7 +365,7 @@ static void write_call(word number, enum operation operation, unsigned flags, co
     record[1] = number | (word)flags << 48;
     record[2] = names;
     memcpy(record + 3, operands, count * sizeof *operands);
-    pgasrob_commit(record, first_word(KIND_CALL, operation, 3 + count, pc));
+    pgasrob_commit(record, pgasrob_first_word(KIND_CALL, operation, 3 + count, pc));
 }
 
 static void write_return(enum operation operation, const word *results, size_t count) {
@@ -363,7 +373,7 @@ static void write_return(enum operation operation, const word *results, size_t c
     if (!record) return;
     record[1] = pgasrob_number();
     memcpy(record + 2, results, count * sizeof *results);
-    pgasrob_commit(record, first_word(KIND_RETURN, operation, 2 + count, 0));
+    pgasrob_commit(record, pgasrob_first_word(KIND_RETURN, operation, 2 + count, 0));
 }
 
 /* A test is written when it has returned: in a polling loop one that fails as the one before did, with nothing
@@ -400,9 +410,27 @@ static bool fails(enum operation operation, const word *results, size_t count) {
     return operation == OP_COMPLETE_REQUESTS ? !count : operation == OP_TEST_LOCK ? results[0] != 0 : !results[0];
 }
 
+/* What the call that this thread is in brings to it. */
+static __thread struct { const void *to; size_t bytes; } arriving;
+
+static void note_arriving(enum operation operation, unsigned flags, const word *operands) {
+    arriving.to = NULL;
+    if (flags & CALL_REQUEST) return;
+    if (operation == OP_RECEIVE) arriving.to = (const void *)operands[3], arriving.bytes = operands[4];
+    if (operation != OP_COLLECTIVE || operands[4] + 1 < 2 || operands[7] == UINT64_MAX) return;
+    arriving.to = (const void *)operands[4], arriving.bytes = operands[6] * operands[7];
+}
+
+static void write_arrived(void) {
+    if (arriving.to && arriving.bytes && pgasrob_in_region((uintptr_t)arriving.to, arriving.bytes))
+        pgasrob_contents(arriving.to, arriving.bytes, MOST_OF_CALL);
+    arriving.to = NULL;
+}
+
 void pgasrob_call_at(word number, enum operation operation, unsigned flags, const char *function, const char *type,
                      void *caller, const word *operands, size_t count) {
     if (!is_test(operation, operands, count)) {
+        note_arriving(operation, flags, operands);
         write_call(number, operation, flags, function, type, caller, operands, count);
         return;
     }
@@ -425,6 +453,7 @@ void pgasrob_call(enum operation operation, unsigned flags, const char *function
 
 void pgasrob_return(enum operation operation, const word *results, size_t count) {
     if (!tests.open) {
+        write_arrived();
         write_return(operation, results, count);
         return;
     }
@@ -449,7 +478,7 @@ void pgasrob_group(word group, const int *members, size_t count) {
     if (!record) return;
     record[1] = group;
     memcpy(record + 2, members, count * sizeof *members);
-    pgasrob_commit(record, first_word(KIND_GROUP, 0, words, (uint32_t)count));
+    pgasrob_commit(record, pgasrob_first_word(KIND_GROUP, 0, words, (uint32_t)count));
 }
 
 word pgasrob_value(const void *source, size_t bytes) {
@@ -511,13 +540,15 @@ void pgasrob_region(enum region kind, const void *address, size_t bytes, word id
         if (first || entry.to > pgasrob_buffers_to) pgasrob_buffers_to = entry.to;
     }
     pthread_mutex_unlock(&regions_lock);
-    write_modules();
-    uint32_t pc = calling_pc(caller);
+    uint32_t pc = pgasrob_calling_pc(caller);
     word *record = pgasrob_room(7);
     if (!record) return;
     const word words[] = {entry.id, entry.from, bytes, identity, (word)(int64_t)rank, remote};
     memcpy(record + 1, words, sizeof words);
-    pgasrob_commit(record, first_word(KIND_REGION, kind, 7, pc));
+    pgasrob_commit(record, pgasrob_first_word(KIND_REGION, kind, 7, pc));
+    if (kind == REGION_VIEW) return;
+    if (kind != REGION_STATIC) pgasrob_memory(address, caller);
+    pgasrob_contents(address, bytes, kind == REGION_BUFFER ? MOST_OF_CALL : MOST_OF_REGION);
 }
 
 /* The regions that `which` is true for end. */
@@ -542,7 +573,7 @@ static void end_regions(bool (*which)(const struct region_entry *, const struct 
         word *record = pgasrob_room(2);
         if (!record) continue;
         record[1] = found.id;
-        pgasrob_commit(record, first_word(KIND_END_OF_REGION, found.kind, 2, 0));
+        pgasrob_commit(record, pgasrob_first_word(KIND_END_OF_REGION, found.kind, 2, 0));
     }
 }
 

@@ -30,11 +30,14 @@ word pgasrob_fresh_identity(void);
 
 /* Between enter and leave the calls that the library makes of itself are not recorded. False: this is one, or there
  * is no recording. Always to be followed by leave. */
-bool pgasrob_enter(void);
+#define pgasrob_enter() pgasrob_enter_from(FRAME)
+bool pgasrob_enter_from(void *frame);
 void pgasrob_leave(void);
 
 #define WORDS(...) ((const word[]){__VA_ARGS__}), (sizeof((const word[]){__VA_ARGS__}) / sizeof(word))
 #define HERE __builtin_return_address(0)
+/* Where the frame of the caller ends: what lies below it is none of the program's. */
+#define FRAME __builtin_dwarf_cfa()
 
 void pgasrob_call(enum operation operation, unsigned flags, const char *function, const char *type, void *caller,
                   const word *operands, size_t count);
@@ -64,7 +67,13 @@ void pgasrob_buffers_done(word queue, int rank);
 /* The region of that kind at an address: its start, size and identity; false: none. */
 bool pgasrob_find_region(enum region kind, const void *address, const char **start, size_t *bytes, word *identity);
 
-/* --- for accesses.c --- */
+/* What memory that an operation uses is called, and what it holds, for people: memory.c. */
+void pgasrob_memory(const void *address, void *caller);
+void pgasrob_contents(const void *address, size_t bytes, size_t most);
+void pgasrob_private(const void *address, size_t bytes, void *caller);
+enum { MOST_OF_REGION = 1 << 20, MOST_OF_CALL = 1024 };
+
+/* --- for accesses.c and memory.c --- */
 
 /* One of the accesses that a run is expected to repeat. */
 struct expected { uintptr_t address; void *caller; intptr_t stride; struct expected *next; word first; };
@@ -72,6 +81,8 @@ struct expected { uintptr_t address; void *caller; intptr_t stride; struct expec
 struct log {
     word *next, *end;             /* where the next record goes */
     char *unfilled;               /* where the value of the last store goes, not known yet */
+    word *unknown;                /* its first word, where it is to private memory: the value may be gone before it is filled */
+    uintptr_t frame;              /* where the frame of the program begins that this was last called from */
     const char *stored;           /* where it stored */
     unsigned stored_log2;
     uint32_t thread, ordinal;     /* of the next chunk */
@@ -93,7 +104,15 @@ extern struct expected pgasrob_no_access;
  * set, by pgasrob_commit. */
 word *pgasrob_room(size_t words);
 static inline void pgasrob_commit(word *record, word first) { __atomic_store_n(record, first, __ATOMIC_RELEASE); }
+static inline word pgasrob_first_word(unsigned kind, unsigned second, size_t words, uint32_t high) {
+    return kind | second << 8 | (word)words << 16 | (word)high << 32;
+}
 uint32_t pgasrob_pc(void *address);
+/* Where the program called, and before it the modules that it may lie in. */
+uint32_t pgasrob_calling_pc(void *caller);
+/* The values that a run left, when it is over. */
+void pgasrob_run_is_over(word *run);
+bool pgasrob_on_stack(uintptr_t address);
 
 /* Whether an access may matter: which of 4096 pages are wholly in regions (2 * page) or in none (2 * page + 1). */
 enum { PAGE_BITS = 12, PAGES = 4096 };
@@ -104,6 +123,15 @@ bool pgasrob_in_region(uintptr_t address, size_t bytes);
 
 static inline void pgasrob_fill(struct log *log) {
     if (!log->unfilled) return;
+    if (log->unknown) {
+        word *first = log->unknown;
+        log->unknown = NULL;
+        if ((uintptr_t)log->stored < log->frame && pgasrob_on_stack((uintptr_t)log->stored)) {
+            log->unfilled = NULL;
+            return;
+        }
+        *first &= ~(word)(ACCESS_NO_VALUE << 8);
+    }
     switch (log->stored_log2) {
     case 0: *(volatile uint8_t *)log->unfilled = *(const volatile uint8_t *)log->stored; break;
     case 1: __builtin_memcpy(log->unfilled, log->stored, 2); break;

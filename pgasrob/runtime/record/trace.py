@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from pgasrob.runtime.record.records import Kind, TraceError
+from pgasrob.runtime.record.records import FRAME, Kind, Operation, TraceError
 from pgasrob.runtime.record.trace_appendix import appendix_text
 from pgasrob.runtime.record.trace_reader import (
     ABOUT,
@@ -54,9 +54,9 @@ def create(path: Path, about: dict[str, object], limit: int) -> None:
 @dataclass
 class Contents:
     """A summary of all records. ``ended``: the ranks that ended by themselves. ``places``: module and offset of every
-    program counter. ``full`` and ``stopped``: recording ended before the program, since the trace was as large as it
-    may be, or for another reason. ``forks``: how often ranks forked. ``nameless``: why there are no lines.
-    ``damage``: what is wrong with the trace."""
+    program counter; ``frames`` and ``allocations``: of those that memory has its name from. ``full`` and ``stopped``:
+    recording ended before the program, since the trace was as large as it may be, or for another reason. ``forks``: how
+    often ranks forked. ``nameless``: why there are no lines. ``damage``: what is wrong with the trace."""
 
     ranks: int = 0
     bytes: int = 0
@@ -72,6 +72,8 @@ class Contents:
     threaded: set[int] = field(default_factory=set)
     modules: dict[int, str] = field(default_factory=dict)
     places: set[tuple[int, int]] = field(default_factory=set)
+    frames: set[tuple[int, int]] = field(default_factory=set)
+    allocations: set[tuple[int, int]] = field(default_factory=set)
 
 
 def finish(path: Path, ended: int | None = None, exit_code: int = 0) -> Contents | None:
@@ -96,7 +98,7 @@ def finish(path: Path, ended: int | None = None, exit_code: int = 0) -> Contents
             file.seek(start)
             sums.append(crc32(file.read(trace.chunk_bytes)))
         try:
-            _add(file, contents.bytes, appendix_text(contents.modules, contents.places, sums))
+            _add(file, contents.bytes, appendix_text(contents, sums))
         except OSError as error:  # the records stay, without names and lines
             file.truncate(contents.bytes)
             contents.nameless = error.strerror or str(error)
@@ -125,6 +127,8 @@ def look(trace: Trace) -> Contents:
         if log.thread:
             found.threaded.add(log.rank)
         pcs: set[int] = set()
+        frames: set[int] = set()
+        allocations: set[int] = set()
         try:
             for words, at, first, size in log.spans():
                 kind = first & 0xFF
@@ -134,17 +138,21 @@ def look(trace: Trace) -> Contents:
                 elif kind == Kind.RUN:
                     found.accesses += words[at + 1]
                     pcs.update(word & 0xFFFFFFFF for word in words[at + 3 : at + size : 2])
-                elif kind in (Kind.CALL, Kind.REGION):
+                elif kind in (Kind.CALL, Kind.REGION, Kind.MEMORY):
                     pcs.add(first >> 32)
                     found.calls += kind == Kind.CALL
+                    if kind != Kind.CALL or first >> 8 & 0xFF == Operation.WINDOW_CREATE:
+                        of_frame = kind == Kind.MEMORY and first >> 8 & 0xFF == FRAME
+                        (frames if of_frame else allocations).add(first >> 32)
                 elif kind == Kind.END:
                     found.ended.add(log.rank)
                 else:
                     log.note(words, at, first, size)
         except TraceError as error:
             found.damage = found.damage or str(error)
-        for pc in pcs - {0}:
-            with suppress(TraceError):
-                found.places.add(log.place(pc))
+        for named, into in ((pcs, found.places), (frames, found.frames), (allocations, found.allocations)):
+            for pc in named - {0}:
+                with suppress(TraceError):
+                    into.add(log.place(pc))
         found.modules.update((name, module.path) for name, module in log.modules.items())
     return found

@@ -8,15 +8,16 @@ import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pgasrob import file_input
 from pgasrob.runtime.record.records import ADDRESSES, Place
+from pgasrob.runtime.record.traced_variables import LARGEST_SOURCE, Variables, variables_json, variables_of
 
 LINES_AT_ONCE = 20_000
-LARGEST_SOURCE = 1 << 22
 MOST_LINES = 1 << 31
 DISCRIMINATOR = re.compile(r" \(discriminator \d+\)$")
 """What addr2line puts behind a line that is several blocks of code."""
@@ -27,13 +28,14 @@ _HASH = re.compile("[0-9a-f]{64}")
 class Appendix:
     """``sites``: file, line and function of the places in the program. ``symbols``: module, offset, size and name of
     its data. ``sums``: those of the header and the chunks. ``root``: the folder of the program's sources, of which
-    ``hashes`` has SHA-256 sums."""
+    ``hashes`` has SHA-256 sums. ``variables``: what debug information has beside these."""
 
     sites: Mapping[Place, tuple[str, int, str]] = field(default_factory=dict)
     symbols: Sequence[tuple[int, int, int, str]] = ()
     sums: Sequence[int] = ()
     root: str = ""
     hashes: Mapping[str, str] = field(default_factory=dict)
+    variables: Variables = field(default_factory=Variables)
 
     def source(self, file: str) -> str:
         """The text of a source that the program was made of; "" where it is not there any more, has changed, or is no
@@ -76,6 +78,7 @@ def appendix_of(text: bytes) -> Appendix:
         [_number(sum, 1 << 32) for sum in sums],
         _name(root),
         {_name(file): sum for file, sum in hashes.items()},
+        variables_of(read),
     )
 
 
@@ -110,22 +113,37 @@ def _symbol(symbol: object) -> tuple[int, int, int, str]:
 # Writing
 
 
-def appendix_text(modules: Mapping[int, str], places: Set[tuple[int, int]], sums: Sequence[int]) -> bytes:
-    """The appendix of a trace that has these ``modules``, by the paths of their files, and ``places`` in them."""
+class Named(Protocol):
+    """What a trace has, as :class:`~pgasrob.runtime.record.trace.Contents`."""
+
+    modules: dict[int, str]
+    places: set[tuple[int, int]]
+    frames: set[tuple[int, int]]
+    allocations: set[tuple[int, int]]
+
+
+def appendix_text(of: Named, sums: Sequence[int]) -> bytes:
+    """The appendix of a trace with this in it."""
+    modules, places = of.modules, of.places
+    known: dict[Place, tuple[str, int, str]] = {}
     files: dict[str, int] = {}
     functions: dict[str, int] = {}
     sites: list[list[int]] = []
     symbols: list[list[object]] = []
     for module, path in sorted(modules.items()):
-        offsets = sorted(offset for of, offset in places if of == module)
+        offsets = sorted(offset for inside, offset in places if inside == module)
         for offset, (function, file, line) in zip(offsets, lines(path, offsets), strict=True):
+            known[Place(module, offset)] = file, line, function
             numbers = [files.setdefault(file, len(files)) if file else -1]
             numbers += [line, functions.setdefault(function, len(functions)) if function else -1]
             sites.append([module, offset, *numbers])
         symbols += [[module, *symbol] for symbol in data_symbols(path)]
-    lists = {"files": list(files), "functions": list(functions), "sites": sites, "symbols": symbols}
+    lists: dict[str, object] = {"files": list(files), "functions": list(functions), "sites": sites, "symbols": symbols}
     named = [file for file, count in Counter(list(files)[site[2]] for site in sites if site[2] >= 0).most_common()]
     root = _root([file for file in named if is_own(file)])
+    lists |= variables_json(
+        modules, known, *({Place(*each) for each in named} for named in (of.frames, of.allocations))
+    )
     text = {**lists, "root": root, "hashes": dict(_hashes(named)), "sums": sums}
     return json.dumps(text, separators=(",", ":")).encode()
 

@@ -11,7 +11,7 @@ import heapq
 import json
 import os
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zlib import crc32
@@ -19,6 +19,8 @@ from zlib import crc32
 from pgasrob import file_input
 from pgasrob.runtime.record.records import (
     ADDRESSES,
+    BLOCK,
+    FRAME,
     LIMITED,
     OPERANDS,
     RESULTS,
@@ -26,10 +28,12 @@ from pgasrob.runtime.record.records import (
     WITH_REQUEST,
     Access,
     Call,
+    Contents,
     End,
     EndOfRegion,
     Group,
     Kind,
+    Memory,
     Module,
     Operation,
     Place,
@@ -41,7 +45,7 @@ from pgasrob.runtime.record.records import (
 )
 from pgasrob.runtime.record.trace_appendix import Appendix, appendix_of
 
-MAGIC, VERSION = b"PGASTRCE", 1
+MAGIC, VERSION = b"PGASTRCE", 2
 HEADER_BYTES, CHUNK_HEADER_BYTES = 4096, 32
 CHUNK_MAGIC = 0x4B4E4843
 ENDED, APPENDIX, SUM, ABOUT = 24, 40, 200, 256
@@ -52,16 +56,17 @@ _ACCESS_WORDS = (2, 2, 2, 3, 4, 0, 0, 0)
 """The words of a load or store, by log2 of its size."""
 _FIXED: dict[int, int] = {
     Kind.LOAD_RANGE: 3, Kind.STORE_RANGE: 3, Kind.UPDATE: 6, Kind.SITE: 3, Kind.MODULE: 4, Kind.REGION: 7,
-    Kind.END_OF_REGION: 2, Kind.END: 2,
+    Kind.END_OF_REGION: 2, Kind.END: 2, Kind.MEMORY: 3,
 }  # fmt: skip
 """The words of other records; the rest have their length in the first word, as some of these, and at least so many:"""
-_LEAST: dict[int, int] = {Kind.RUN: 4, Kind.CALL: 3, Kind.RETURN: 2, Kind.STRING: 1, Kind.GROUP: 2}
+_LEAST: dict[int, int] = {Kind.RUN: 4, Kind.CALL: 3, Kind.RETURN: 2, Kind.STRING: 1, Kind.GROUP: 2, Kind.CONTENTS: 3}
 _PLAIN, _UPDATE = (1, 2), 5
 """The kinds of loads and stores, and of the last of other accesses but those of loops."""
 _KINDS = {int(kind): kind for kind in Kind}
 _NUMBER = (1 << 48) - 1
 _NO_VALUE = 0x40
 _VIEW, _REGION_KINDS = 5, range(1, 6)
+_MOST_CONTENTS = 1 << 20
 BETWEEN_LOOKS = 256
 """Records between two calls of what looks at limits."""
 
@@ -88,16 +93,30 @@ class Log:
 
     def __iter__(self) -> Iterator[Record]:
         number, pending = -1, None
-        for words, at, first, size in self.spans():
+        held: Iterator[Access] | None = None  # stores, behind which there may be what memory holds after them
+        values: list[Contents] = []
+        for words, at, first, size in self._spans_to_the_end():
             kind = first & 0xFF
+            if held is not None and kind != Kind.CONTENTS:
+                yield from held
+                held = None
+            if not kind:
+                continue
+            if kind == Kind.RUN or kind == Kind.STORE_RANGE:
+                values = []
+                if kind == Kind.RUN:
+                    held = self._run(words[at + 1 : at + size], values)
+                else:
+                    held = _in_turn([(self._access(words, at, first), 0)], 1, values, True)
+                continue
             if kind <= _UPDATE:
                 yield self._access(words, at, first)
                 continue
-            if kind == Kind.RUN:
-                yield from self._run(words[at + 1 : at + size])
-                continue
             record = self._record(words, at, first, size)
             if record is None:
+                continue
+            if held is not None and isinstance(record, Contents):
+                values.append(record)
                 continue
             match record:
                 case Call():
@@ -116,6 +135,15 @@ class Log:
 
     def damaged(self, why: str) -> TraceError:
         return damaged(self.byte, why)
+
+    def _spans_to_the_end(self) -> Iterator[tuple[memoryview, int, int, int]]:
+        """The spans, and behind them, or before the error that ends them, one that is none."""
+        try:
+            yield from self.spans()
+        except TraceError as error:
+            yield memoryview(b""), 0, 0, 0
+            raise error
+        yield memoryview(b""), 0, 0, 0
 
     def spans(self) -> Iterator[tuple[memoryview, int, int, int]]:
         """The undecoded records: the words of a chunk, the place of the record in them, its first word, and how many
@@ -148,7 +176,7 @@ class Log:
         kind, given = first & 0xFF, first >> 16 & 0xFFFF
         if kind in _FIXED:
             size = _FIXED[kind]
-            if kind in (Kind.SITE, Kind.MODULE, Kind.REGION, Kind.END_OF_REGION) and given != size:
+            if kind in (Kind.SITE, Kind.MODULE, Kind.REGION, Kind.END_OF_REGION, Kind.MEMORY) and given != size:
                 size = 0
         elif kind in _LEAST:
             size = given if given >= _LEAST[kind] else 0
@@ -231,6 +259,18 @@ class Log:
                 return Region(kind, region, start, length, identity, of, remote, self.place(first >> 32))
             case Kind.END_OF_REGION:
                 return EndOfRegion(rest[0])
+            case Kind.MEMORY:
+                how, start, length = first >> 8 & 0xFF, rest[0], rest[1]
+                self._within(start, length)
+                if how not in (BLOCK, FRAME):
+                    raise self.damaged("memory of a kind that is not known")
+                return Memory(how, start, length, self.place(first >> 32))
+            case Kind.CONTENTS:
+                start, length, data = rest[0], rest[1], rest[2:].tobytes()
+                self._within(start, length)
+                if length > _MOST_CONTENTS or len(data) >= length + 8:
+                    raise self.damaged("contents of a wrong length")
+                return Contents(start, length, data[:length])
             case _:
                 return End(rest[0])
 
@@ -252,19 +292,22 @@ class Log:
             raise self.damaged("an atomic update that is not known")
         return Access(kind, flags, address, size, place, after, (pc >> 32, operand, expected, before, after))
 
-    def _run(self, rest: memoryview) -> Iterator[Access]:
+    def _run(self, rest: memoryview, values: list[Contents]) -> Iterator[Access]:
+        """``values``: what its stores have left, all in all, once they are asked for."""
         count, entries = rest[0], []
+        rounds, stored = len(rest) // 2, []
         for at in range(1, len(rest), 2):
             first, second = rest[at], rest[at + 1]
             kind, flags, address, log2 = first & 0xFF, first >> 8 & 0xF8, first >> 16, first >> 8 & 7
             stride, place = (second >> 32) - (1 << 32 if second >> 63 else 0), self.place(second & 0xFFFFFFFF)
-            furthest = address + stride * max(0, (count - 1) // (len(rest) // 2))
+            furthest = address + stride * max(0, (count - 1) // rounds)
             if kind not in (Kind.LOAD, Kind.STORE) or log2 > 4 or not 0 <= furthest <= ADDRESSES - 16:
                 raise self.damaged("accesses of a loop that cannot be")
-            entries.append((Kind(kind), flags & ~_NO_VALUE, address, 1 << log2, place, stride))
-        for k in range(count):
-            access, flags, address, size, place, stride = entries[k % len(entries)]
-            yield Access(access, flags, address + k // len(entries) * stride, size, place)
+            entries.append((Access(Kind(kind), flags & ~_NO_VALUE, address, 1 << log2, place), stride))
+            if kind == Kind.STORE:
+                stored.append((min(address, furthest), max(address, furthest) + (1 << log2)))
+        alone = all(one is other or one[1] <= other[0] or other[1] <= one[0] for one in stored for other in stored)
+        return _in_turn(entries, count, values, alone)
 
     def _operation(self, first: int) -> Operation:
         try:
@@ -332,8 +375,8 @@ class Trace:
         version, self.chunk_bytes, self.ranks, self.api, self.ended, self.exit_code = struct.unpack_from(
             "<5Ii", header, 8
         )
-        if version != VERSION:
-            raise TraceError(f"{self.path} is a trace of version {version}, and this pgasrob reads version {VERSION}")
+        if not 1 <= version <= VERSION:
+            raise TraceError(f"{self.path} is a trace of version {version}, and this pgasrob reads up to {VERSION}")
         at, length, self.forks, self.clock = struct.unpack_from("<4Q", header, APPENDIX)
         for byte, good, why in (
             (12, 4096 <= self.chunk_bytes <= MOST_CHUNK and not self.chunk_bytes % 4096, "the size of its chunks"),
@@ -461,6 +504,30 @@ class Trace:
     def lines(self) -> Mapping[Place, tuple[str, int, str]]:
         """File, line and function of the places that debug information has."""
         return self.appendix.sites if self.appendix else {}
+
+
+def _in_turn(
+    entries: Sequence[tuple[Access, int]], count: int, values: Sequence[Contents], alone: bool
+) -> Iterator[Access]:
+    """So many accesses: the entries over and over, each time further by their strides. ``values``: what the stores have
+    left; ``alone``: no two of them store to the same memory."""
+    rounds = len(entries)
+    for k in range(count):
+        access, stride = entries[k % rounds]
+        moved = access._replace(address=access.address + k // rounds * stride)
+        stores = access.kind is Kind.STORE or access.kind is Kind.STORE_RANGE
+        if values and alone and stores and (abs(stride) >= access.bytes or k + rounds >= count):
+            moved = moved._replace(value=held_in(values, moved.address, moved.bytes))
+        yield moved
+
+
+def held_in(values: Sequence[Contents], address: int, size: int) -> int | None:
+    """What a piece of memory holds, as a number; None where it is not among ``values``."""
+    for each in values:
+        start = address - each.address
+        if start >= 0 and start + size <= each.size:
+            return int.from_bytes(each.data[start : start + size], "little")
+    return None
 
 
 def header_sum(header: bytes | bytearray) -> int:
