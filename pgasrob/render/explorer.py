@@ -31,6 +31,8 @@ ROOMS = {"wide": (40, 28, 26, 24), "narrow": (26, 16, 14, 14)}
 """Characters on a line of a box by the number of lanes, the last for all larger ones: on a wide screen, on a phone."""
 MOST_NARROW = 200
 """Rows of a drawing up to which there is one for a phone, too."""
+AS_WIDE_AS_THE_PAGE = 1_000
+"""The width of a report that the page wraps."""
 NO_SC_ORDER = "No SC order is known for this run."
 NONE_THERE_IS = "There is none: no SC run looks like this one, for its happens-before relation has the cycle."
 AN_SC_RUN = "This is a sequentially consistent (SC) run itself: every step directly follows its issue."
@@ -99,7 +101,7 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
         ),
         "repair": _repair(result),
         "finding": html.escape(_finding(result)),
-        "report": html.escape(plain(report(result)) if not runs else ""),
+        "report": html.escape(plain(report(result, AS_WIDE_AS_THE_PAGE)) if not runs else ""),
         "steps": html.escape(" ".join(verdict_text.steps_in(events)) if has_steps else ""),
         "script": script,
         "result": embedded(as_texts({**without_further(result), **dict(runs)})),

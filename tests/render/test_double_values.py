@@ -122,8 +122,7 @@ def test_a_pgas_program_has_no_doubles() -> None:
 def test_the_page_steps_through_doubles(browser: Browser, file: Path, tmp_path: Path) -> None:  # noqa: F811
     found = json.loads(printed("check", file, "--format", "json"))
     page = browser.open(read_results(json.dumps(found).encode())[0])
-    text = page.locator("#memory").inner_text()
-    assert "3.5" in text
-    assert "0.0" in page.locator("#registers").inner_text()
+    text = page.locator("#variables").inner_text()
+    assert "3.5" in text and "0.0" in text
     page.keyboard.press("End")
-    assert "0.1" in page.locator("#memory").inner_text()
+    assert "0.1" in page.locator("#variables").inner_text()

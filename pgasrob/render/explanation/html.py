@@ -23,7 +23,7 @@ STYLE = """
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1.5rem 1rem 4rem;max-width:62rem;background:var(--pg-paper);color:var(--pg-ink);
 font:1rem/1.55 system-ui,"DejaVu Sans","Liberation Sans",sans-serif;overflow-wrap:break-word}
-h1{font-size:1.5rem;line-height:1.3;margin:.2em 0 .6em}
+sub{font-size:.8rem}h1{font-size:1.5rem;line-height:1.3;margin:.2em 0 .6em}
 h2{font-size:1.25rem;line-height:1.3;margin:2.6rem 0 .8rem;padding-top:.8rem;border-top:1px solid var(--rule)}
 p{max-width:46rem;margin:.8rem 0}
 a{color:inherit;text-underline-offset:.2em;text-decoration-color:var(--pg-faint)}

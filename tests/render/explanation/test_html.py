@@ -12,6 +12,7 @@ import pytest
 from pgasrob.render.explanation.blocks import Points, Remark, Rows, Text, Word
 from pgasrob.render.explanation.chapters import Chapter
 from pgasrob.render.explanation.html import to_html
+from tests.page_measures import flaws
 from tests.render.explanation.test_explanation import ONE_TO_ONE, PRESENT, explained, written
 from tests.render.explanation.test_terminal import read, visible_text
 
@@ -75,7 +76,7 @@ def test_the_page_fits_and_the_console_is_silent(chromium: Any, tmp_path: Path, 
     page.on("request", lambda request: messages.append(request.url) if not request.url.startswith("file:") else None)
     page.goto(file.as_uri())
     page.locator("summary").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width and flaws(page) == []
     page.locator('a[href="#attack"]').click()
     page.wait_for_function("document.querySelector('#attack').getBoundingClientRect().top < 800", timeout=60_000)
     page.emulate_media(media="print")
