@@ -54,7 +54,7 @@ def wait_all(call: Call, steps: Steps) -> None:
 def fence(call: Call, steps: Steps) -> None:
     """Every put and accumulate to the process is complete there."""
     process = queues.process_in(call, 0)
-    if isinstance(process, Const) and not 0 <= process.value < call.nodes:
+    if isinstance(process, Const) and not call.symbolic and not 0 <= process.value < call.nodes:
         why = f"{call.name} with process {process.value} of {call.nodes}"
         steps.do(Load(call.register("outside"), call.nowhere(why, Wrong.RANK)))
     queues.fence(steps, process)
