@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from itertools import accumulate
 from typing import Any, cast
 
 from pgasrob.batch.answer import about_robustness
@@ -10,7 +12,7 @@ from pgasrob.explore.asked_run import AskedRun
 from pgasrob.explore.nearest import choices_of
 from pgasrob.explore.position import follow
 from pgasrob.explore.programs_kept import instance_of
-from pgasrob.explore.request_bounds import MOST_CHOICES
+from pgasrob.explore.request_bounds import MOST_CHOICES, MOST_EVENTS
 from pgasrob.frontends.lower import CProgram
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
@@ -29,15 +31,20 @@ from pgasrob.robustness.question import Question, Resources, Synchronisation
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import Verdict
 
-MOST_DRAWN = 40
+MOST_ONE_BY_ONE = 40
 """Events of a run that are drawn one by one; of more those that the cycle does not pass are folded."""
+MOST_DRAWING = 1_000_000
+"""Characters of a drawing."""
+MOST_REPORT = 200_000
+"""Characters of a report."""
 
 
 def check(asked: AskedRun, seconds: float, memory: int) -> dict[str, Any]:
     """The verdict on the program of ``asked``, as the page shows it; within such limits. Raises
     :class:`SourceError`."""
+    begun = time.monotonic()
     program, instance = instance_of(asked)
-    limits = Limits(timeout=seconds, memory=memory)
+    limits = Limits(timeout=max(1.0, seconds - (time.monotonic() - begun)), memory=memory)
     nodes, resources = _nodes(asked, program), Resources(threads=1)
     question = Question(program, nodes, reading=asked.reads.reading, limits=limits, resources=resources)
     verdict = about_robustness(Session(question), Synchronisation())
@@ -54,10 +61,13 @@ def check(asked: AskedRun, seconds: float, memory: int) -> dict[str, Any]:
         "run": None,
     }
     for key, run in words.runs(result):
-        only = cast(Result, {**result, "witness": run})
-        folded = len(run["computation"]) > MOST_DRAWN
-        found["drawing"] = to_svg(only, embedded=True, captions=False, cycle_only=folded)
+        only, events = cast(Result, {**result, "witness": run}), len(run["computation"])
         found["title"] = title(result, run)
+        if events <= MOST_EVENTS:
+            found["drawing"] = to_svg(only, embedded=True, captions=False, cycle_only=events > MOST_ONE_BY_ONE)
+        if len(found["drawing"]) > MOST_DRAWING or events > MOST_EVENTS:
+            found["drawing"] = ""
+            found["title"] += f" ({events} events, too many to draw here)"
         found["run"] = _choices(asked, instance, verdict) if key == "witness" else None
         break
     return found
@@ -98,5 +108,9 @@ def _choices(asked: AskedRun, instance: Instance, verdict: Verdict) -> list[str]
 
 
 def _styled(lines: list[Line]) -> list[list[tuple[str, str]]]:
-    """Lines of a report, each piece with the class of its style in the page."""
-    return [[(text, f"said-{style.replace(' ', '-')}" if style else "") for text, style in line] for line in lines]
+    """Lines of a report, each piece with the class of its style in the page; without the end of a very long one."""
+    ends = accumulate(sum(len(text) for text, _ in line) + 1 for line in lines)
+    shown = [line for line, end in zip(lines, ends, strict=True) if end <= MOST_REPORT]
+    if len(shown) < len(lines):
+        shown.append([(f"The last {len(lines) - len(shown)} lines are left out: they are too many for this page.", "")])
+    return [[(text, f"said-{style.replace(' ', '-')}" if style else "") for text, style in line] for line in shown]

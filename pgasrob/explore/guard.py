@@ -85,12 +85,13 @@ class Guard:
         opens = request.method == "GET" and headers.get("sec-fetch-mode") == "navigate"
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not opens:
             raise Refused(403, "it comes from a page of another origin (header Sec-Fetch-Site)")
-        first, *others = request.url.path.split("/")[1:]
+        path = request.scope["path"].split("/")  # `request.url` is made of the header Host, too
+        first = "".join(path[1:2])
         if self._service.token and not secrets.compare_digest(first.encode(), self._service.token.encode()):
             raise Refused(403, "the token in its address is wrong; open the address that `pgasrob explore` has printed")
         if request.method == "POST":
             _look_at_body(headers)
-        asked = [first, *others][-1] if request.method == "POST" else ""
+        asked = path[-1] if request.method == "POST" else ""
         if request.client and (wait := self._rate.wait(request.client.host, COSTS.get(asked, 1))):
             most = f"an address may make {self._service.rate} in a minute (a check counts for {COSTS['check']})"
             raise Refused(429, f"these are too many requests: {most}; ask again in {wait} s", wait)

@@ -21,7 +21,7 @@ httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 
 import anyio  # noqa: E402
 
-from pgasrob.explore import answer_processes, answers, app  # noqa: E402
+from pgasrob.explore import answer_processes, answers, app, checked  # noqa: E402
 from pgasrob.explore.answer_processes import Turn, Workers  # noqa: E402
 from pgasrob.explore.app import Shown, application  # noqa: E402
 from pgasrob.explore.asked_run import AskedRun, Reads, Refused  # noqa: E402
@@ -119,6 +119,15 @@ def test_elsewhere_it_has_any_name_and_other_origins_are_refused() -> None:
     assert position(service=EVERYWHERE, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
 
 
+@pytest.mark.parametrize("host", ["x?", "x#", "x/check", "x/..", "[", "[::1", "x:y", "a b", "ü", "@", "x?/token/"])
+def test_no_host_confuses(host: str) -> None:
+    limited = Service("serve", "0.0.0.0", PORT, rate=5)
+    headers = {"Host": host.encode(), "Content-Type": "application/json"}
+    body = json.dumps({"text": TINY, "language": "pgas"})
+    assert ask("POST", "/position", limited, times=5, content=body, headers=headers).status_code == 200
+    assert ask("POST", "/check", limited, times=2, content=body, headers=headers).status_code == 429
+
+
 def test_an_address_that_asks_too_much_is_asked_to_wait() -> None:
     limited = Service("serve", port=PORT, rate=10)
     body = {"text": TINY, "language": "pgas"}
@@ -176,6 +185,25 @@ def test_programs_for_many_nodes_are_refused_before_they_are_built() -> None:
         for what in ("position", "check", "repair", "violation"):
             status, found = answered(what, text, language)
             assert (status, "too many" in found["errors"][0]["message"]) == (422, True)
+
+
+def test_a_drawing_that_is_too_large_is_left_out() -> None:
+    text = (ROOT / "programs/one_to_one/one_to_one.pgas").read_text()
+    title, why = "A run on the network that no SC run looks like", "events, too many to draw here"
+    for name, most in (("MOST_DRAWING", 1_000), ("MOST_EVENTS", 8)):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(checked, name, most)
+            status, found = answered("check", text, "pgas")
+        assert (status, found["drawing"], found["title"]) == (200, "", f"{title} (9 {why})")
+        assert found["run"] is not None
+
+
+def test_a_report_that_is_too_long_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = answered("check", TINY, "pgas")[1]["report"]
+    monkeypatch.setattr(checked, "MOST_REPORT", sum(len(text) for text, _ in whole[0]) + 1)
+    found = answered("check", TINY, "pgas")[1]["report"]
+    last = f"The last {len(whole) - 1} lines are left out: they are too many for this page."
+    assert found == [whole[0], [[last, ""]]]
 
 
 def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -666,6 +694,16 @@ def test_a_crowd_that_has_to_wait_is_answered_in_the_end() -> None:
     with serve_load.served("--jobs", "1", "--rate", "60") as (_, address):
         counted = anyio.run(serve_load.checks, address, 150, 300)
     assert (counted.wrong, len(counted.seconds), counted.statuses[503] > 0) == ([], 300, True)
+
+
+@pytest.mark.parametrize("behind", ["127.0.0.1", ""])
+def test_a_proxy_says_who_asks_if_it_is_known(behind: str) -> None:
+    with serve_load.served("--rate", "1", *(("--behind", behind) if behind else ())) as (_, address):
+        found = [
+            httpx.post(f"{address}example", json={"name": ""}, headers={"X-Forwarded-For": who}, timeout=60).status_code
+            for who in ("10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.9, 10.0.0.2")
+        ]
+    assert found == ([404, 404, 429, 429] if behind else [404, 429, 429, 429])
 
 
 @needs_proc

@@ -75,16 +75,20 @@ class Checking {
     this.by("repair").hidden = !answer.repairable;
     this.by("through").hidden = !answer.run;
     const first = answer.report.findIndex((line) => !line.length);
-    if (!answer.drawing || first < 0) {
+    if (first < 0) {
       this.box.replaceChildren(this.report(answer.report));
       return;
     }
-    const picture = make("figure", "scroll picture");
-    picture.tabIndex = 0;
-    picture.innerHTML = answer.drawing;
+    this.box.replaceChildren(this.report(answer.report.slice(0, first)), make("h3", "", answer.title));
+    if (answer.drawing) {
+      const picture = make("figure", "scroll picture");
+      picture.tabIndex = 0;
+      picture.innerHTML = answer.drawing;
+      this.box.append(picture);
+    }
     const steps = make("details");
     steps.append(make("summary", "", "The run as text, and its cycle edge by edge"), this.report(answer.report.slice(first + 1)));
-    this.box.replaceChildren(this.report(answer.report.slice(0, first)), make("h3", "", answer.title), picture, steps);
+    this.box.append(steps);
   }
 
   async repair() {
