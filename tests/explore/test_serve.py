@@ -141,8 +141,11 @@ def test_an_address_that_asks_too_much_is_asked_to_wait() -> None:
 
 
 def test_a_body_says_once_how_long_it_is() -> None:
-    headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked", "Content-Length": "4"}
-    assert ask("POST", "/position", headers=headers, content=b"null").status_code == 400
+    content = json.dumps({"text": TINY, "language": "pgas"}).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    assert ask("POST", "/position", headers=headers, content=content).status_code == 200
+    twice = ask("POST", "/position", headers={**headers, "Transfer-Encoding": "chunked"}, content=content)
+    assert (twice.status_code, twice.headers["connection"]) == (400, "close")
 
 
 @pytest.mark.parametrize("columns", [39, 10**9, "80", True, None])
@@ -660,11 +663,13 @@ def test_requests_that_two_could_read_differently_are_refused(data: bytes, serve
     assert asked_again(served[1]) == 200
 
 
+@needs_proc
 def test_silent_connections_do_not_use_up_all(served: Served) -> None:
     port = int(served[1].split(":")[2].strip("/"))
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(600)]
     try:
         assert [asked_again(served[1]) for _ in range(3)] == [200] * 3
+        assert len([*Path(f"/proc/{served[0].pid}/fd").iterdir()]) < 560
     finally:
         for each in silent:
             each.close()
