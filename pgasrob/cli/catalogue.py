@@ -18,9 +18,9 @@ from pgasrob.cli.shared_steps import mention_a_missing_kernel, progress_display,
 def catalogue(folder: str, only_check: bool) -> None:
     """Write the list of a folder of programs.
 
-    The list, FOLDER/README.md, has the verdict, the states, a time class and the reason of every program.
-    The programs are checked for it, so it takes as long as that. A folder that has
-    litmus tests and no programs gets the list of these, with what they say.
+    The list, FOLDER/README.md, has the verdict, the states, a time class and the reason of every program. The command
+    checks the programs, so it takes as long as these checks. For a folder with litmus tests and no programs, it lists
+    the tests, with what their comments say.
     """
     from pgasrob.batch.job import Checked, Job, find_programs
     from pgasrob.batch.side_by_side import convert_all

@@ -53,10 +53,10 @@ def certify(options: CertifyOptions) -> int:
 
     `pgasrob check --certificate` writes it.
 
-    The certificate names the node count and the reading for which the program is robust, and has the evidence. The
-    checker shares with the engines the meaning of programs (for C the whole front end) and nothing else. A program
-    whose certificate is refused may still be robust. A certificate whose name ends with .gz is unpacked. The other
-    files of a C program are given by --with.
+    The certificate names the node count and the options for which the program is robust, and has the evidence. The
+    checker shares only the meaning of programs with the engines (for C the whole front end). A program whose
+    certificate is refused may still be robust. A certificate whose name ends with .gz is unpacked. The other files of a
+    C program are given by --with.
     """
     file = options.file
     reason, found = _examined(options)

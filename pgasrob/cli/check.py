@@ -69,14 +69,14 @@ def check(options: CheckOptions) -> int:
     """Decide whether programs are correctly synchronised.
 
     A C program is correctly synchronised if all its calls are legal, no rank gets stuck, the program is robust, and no
-    race changes the result. A .pgas program is asked whether it is robust; what else is found is reported, too. Each
-    mistake is shown by a run; if the program is not robust, by a run on the network that no sequentially consistent run
-    looks like.
+    race changes the result. Of a .pgas program the command asks whether it is robust; other mistakes that it finds are
+    reported, too. Each mistake is shown by a run; if the program is not robust, by a run on the network that no
+    sequentially consistent run looks like.
 
-    Folders are searched for .pgas and .c files (with --network for .litmus files, too), hidden ones left out. Several
-    programs are answered by a table of verdicts. `-` is a program on the standard input.
+    Folders are searched for .pgas and .c files (with --network also for .litmus files), except hidden ones. For several
+    programs the command prints a table of verdicts. `-` is a program on the standard input.
 
-    A C file with `main` is a program, linked with those of the other C files that define what it needs. With
+    Each C file with `main` is a program, which is linked with those other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
     """
     check_rules(options, RULES)

@@ -49,9 +49,9 @@ class CheckOptions:
         "may overtake, as on x86.")
     network: str = option(
         "--network", type=OneOf(["pgas", "rdma-tso", "corerma"]), default="pgas", show_default=True,
-        help="The network that FILE runs on; FILE may also be a .litmus test. pgas: the calculus; rdma-tso: "
-        "InfiniBand verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). What the network "
-        "has no counterpart for is refused.")
+        help="The network that FILE runs on; FILE may also be a .litmus test. pgas: the model of pgasrob; rdma-tso: "
+        "InfiniBand verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). Commands without "
+        "a counterpart on the network are refused.")
     no_pcie: bool = flag("--no-pcie",
         help="RDMA-TSO without the guarantee of PCI Express that a read completes the writes before it.")
     placed: bool = flag("--placed",
@@ -71,27 +71,27 @@ class CheckOptions:
         help="With --expect: compare with the headers of the programs of the same names in the folder KEY, on their "
         "node counts, whatever the programs themselves say.")
     only: tuple[Asked, ...] | None = option("--only", type=LineNames(), metavar="LINES",
-        help=lambda: f"Ask for some of {listed(LineName().names(), 'and')} alone, and let nothing else count: "
-        "robust,races. Default: of C all, of .pgas files robust, where what is found of the others counts, too.")
+        help=lambda: f"Ask only for some of the lines {listed(LineName().names(), 'and')}, and let nothing else "
+        "count: robust,races. Default: all lines for C; robust for .pgas files, where other mistakes count if found.")
     strict: bool = flag("--strict",
-        help="The exit code is 3 where it is undecided whether assertions hold or there is a deadlock, also for "
-        ".pgas files and with --expect; with --expect a failing assertion or a deadlock makes it 1, too.")
+        help="The exit code is 3 if it is undecided whether assertions hold or there is a deadlock, also for .pgas "
+        "files and with --expect; with --expect a failing assertion or a deadlock makes it 1.")
     report: str = option("--report", type=OneOf(["all", "outcomes"]), default="all", show_default=True,
-        help="What makes the exit code 1. outcomes: of programs that are not robust, only those for which a run on "
-        "the network was found with an outcome, or a failing assertion, that no SC run has.")
+        help="What makes the exit code 1. outcomes: a program that is not robust does so only if a run on the network "
+        "was found that has an outcome, or a failing assertion, that no SC run has.")
     verbose: bool = flag("-v", "--verbose", help="Show every counterexample, also when several programs are checked.")
     brief: bool = flag("--brief", help="Print one line per program, as compilers do: file:line:column: not robust: "
         "why.")
     races: bool = flag("--races",
         help="Also say whether there are races, as `pgasrob race` does; the exit code does not change.")
     why: TwoLines | None = option("--why", type=Lines(), metavar="LINE,LINE",
-        help="Say what keeps the operations and accesses of two lines of a robust FILE in order (16,20 or, in "
-        "another file of the program, 16,ring.c:20): each command between them is left out in turn.")
+        help="Say what keeps the operations and accesses of two lines of a robust FILE in order (16,20 or, in another "
+        "file of the program, 16,ring.c:20), by removing each command between them in turn.")
     full: bool = flag("--full", help="Show every event of a run. By default the events that the cycle does not need "
         "are folded.")
     certificate: str | None = option("--certificate", type=click.Path(dir_okay=False), metavar="PATH",
         help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines (compressed if "
-        "PATH ends with .gz). The exit code is 3 where it would be too large or a limit is reached.")
+        "PATH ends with .gz). The exit code is 3 if it would be too large or a limit is reached.")
     fixes: bool = flag("--fixes",
         help="Also look for repairs of programs that are not robust, for at most 5 seconds each: `fixes` in JSON and "
         "in .sarif. `pgasrob repair` has no such limit.")
@@ -102,7 +102,7 @@ class CheckOptions:
     no_reduction: bool = flag("--no-reduction",
         help="Use the plain search of the attack engine, which visits more states, for comparison.")
     without: tuple[str, ...] = option("--without", type=Reduction(), multiple=True, metavar="NAME",
-        help=lambda: "The attack engine without one of its reductions: "
+        help=lambda: "Switch off one of the attack engine's reductions: "
         f"{listed(Reduction().names())}. Can be repeated.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)

@@ -58,11 +58,10 @@ class PageOptions:
 
 @command(PageOptions, parent=course)
 def slides(options: PageOptions) -> None:
-    """Make slides of lecture pages: an HTML file each, which needs nothing else.
+    """Make slides of lecture pages: one HTML file per page, which needs nothing else.
 
-    Run it in the folder that the commands on the pages are for, that with `programs` in it: runs that a page shows are
-    checked again and drawn. Keys: arrows and space (step by step through a run), page up and down, home, end, n for the
-    speaker's notes.
+    Run it in the folder that contains `programs`, because runs that a page shows are checked again and drawn. Keys:
+    arrows and space (step by step through a run), page up and down, home, end, n for the speaker's notes.
     """
     from pgasrob.course.slides import to_slides
 
@@ -77,10 +76,11 @@ def slides(options: PageOptions) -> None:
 
 @command(PageOptions, parent=course)
 def notebook(options: PageOptions) -> None:
-    """Make Jupyter notebooks of lecture pages: a file each, and the programs that it needs below `programs`.
+    """Make Jupyter notebooks of lecture pages: one file per page, and the programs that it needs in `programs`.
 
-    Run it in the folder that the commands on the pages are for, that with `programs` in it. In a notebook programs can
-    be changed and commands run; what they print is not in it. The headers of the programs are left out.
+    Run it in the folder that contains `programs`, because the commands on the pages are for that folder. In a notebook
+    students change programs and run commands; it does not contain the output of the commands. The headers of the
+    programs are left out.
     """
     from pgasrob.course.notebook import to_notebook
 
@@ -150,10 +150,10 @@ class HandoutOptions:
 
 @command(HandoutOptions, parent=course)
 def handout(options: HandoutOptions) -> None:
-    """Copy programs without what their headers say.
+    """Copy programs without the text of their headers.
 
-    The comments at the head of a program say what is expected of it and why: they are left blank, so that lines keep
-    their numbers. Folders are searched for .pgas and .c files, and those named `solutions` left out.
+    The comments at the beginning of a program give its expected verdict and the reason. Their lines are left blank, so
+    that other lines keep their numbers. Folders are searched for .pgas and .c files, except those named `solutions`.
     """
     from pgasrob.course.handout import ENDINGS, to_hand_out
 
@@ -182,7 +182,7 @@ class GradeOptions:
         metavar="STUDENT...", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False)
     )
     given: str | None = option("--handout", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
-        help="What was handed out, for exercises in which nothing may be taken away. Default: the programs of KEY.")
+        help="The programs handed out, for exercises in which nothing may be removed. Default: the programs of KEY.")
     format: str = format_option("json", "csv",
         help="json: one object per student, one per line; csv: one row per student and exercise.")
     max_states: int = max_states_option("Give up on a check (undecided) after so many states; 0: never.")
@@ -197,13 +197,14 @@ class GradeOptions:
 def grade(options: GradeOptions) -> int:
     """Mark what students have handed in.
 
-    KEY is a folder of programs whose headers say what is expected of the programs of these names in each folder
-    STUDENT: `// expect: robust at 2..3`; and, if need be, `// points: 2`, `// changes: insertions` (nothing of the
-    hand-out may be gone), or `// asks: verdict` (the student writes the `// expect:`, and leaves the program as it is).
+    KEY is a folder of programs. Their headers give the expected verdicts of the programs of the same names in each
+    folder STUDENT: `// expect: robust at 2..3`. They may also have `// points: 2`, `// changes: insertions` (nothing of
+    the hand-out may be removed), or `// asks: verdict` (the student writes the `// expect:`, and leaves the program as
+    it is).
 
-    Node counts are those of the key. A program that is to be robust has to end, in sequentially consistent runs, as the
-    one of the key, with the same values in the memory of that; it may get there in another way. What a limit leaves
-    open is undecided, and neither right nor wrong.
+    Node counts are those of the key. If a program has to be robust, its sequentially consistent runs have to end like
+    those of the key's program, with the same values in the memory that this program declares; the way there may be
+    different. If a limit is reached, the answer is undecided, and neither right nor wrong.
     """
     from pgasrob.batch.headers import BadKey
     from pgasrob.course.grade import Grader

@@ -73,12 +73,13 @@ class DrawOptions:
     # fmt: off
     file: str = argument(type=click.Path(allow_dash=True))
     outputs: tuple[str, ...] = option("-o", "--output", type=WitnessPath(), multiple=True, metavar="PATH",
-        help=lambda: f"Write to PATH, in the format that its ending says: {endings()}. PATH may have "
+        help=lambda: f"Write to PATH, in the format of its ending: {endings()}. PATH may have "
         f"{listed(PLACEHOLDERS_SHOWN)}. Can be repeated.")
     format: str | None = option("--to", type=FormatName(), metavar="FORMAT",
         help=lambda: f"Print in this format: {listed(FormatName().names())}.")
     number: int | None = option("--result", type=click.IntRange(min=1), metavar="N",
-        help=lambda: "Of several results in FILE the one of this number, from 1. Default: the first with a run; "
+        help=lambda: "If FILE has several results: the number of the one to draw, from 1. Default: the first with a "
+        "run; "
         f"{holding_many()} hold all.")
     run: str | None = option("--run", type=OneOf(list(RUNS)),
         help="Which run of the result: the violation (or fault), that of a failing assertion, that of a deadlock, that "
@@ -91,9 +92,9 @@ class DrawOptions:
 def draw(options: DrawOptions) -> None:
     """Draw a run that was saved as JSON.
 
-    FILE is what `check`, `run` or `outcomes` has written with --witness run.json, or what `check` or `run` prints with
-    --format json; a single - stands for the standard input. Nothing is checked again: the picture shows what the file
-    says.
+    FILE is a file that `check`, `run` or `outcomes` has written with --witness run.json, or the output of `check` or
+    `run` with --format json; a single - is the standard input. Nothing is checked again: the picture shows what the
+    file says.
     """
     if not options.outputs and options.format is None:
         raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")

@@ -34,8 +34,8 @@ Examples:
 def examples(names: tuple[str, ...], target: str | None, format_: str) -> None:
     """List, print or copy example programs.
 
-    NAME is a folder of the list or a program: a path below the corpus, or the name of a file that no other has. Files
-    that are there already and differ are left alone, and nothing is copied then.
+    NAME is a folder of the list, or a program: a path below the corpus, or a file name that is unique. If a different
+    file of the same name exists at the target, nothing is copied.
     """
     from pgasrob.program import corpus
     from pgasrob.render import english

@@ -76,14 +76,15 @@ RULES: tuple[Rule[ExplainOptions], ...] = (
 def explain(options: ExplainOptions) -> int:
     """Explain the theory on one program, step by step.
 
-    The definitions and lemmas of the paper are applied to it: its control automata, a computation with its
-    happens-before relation, the last command e and sigma, the normal form, what each head generates, the marked word
-    and the automata that accept it, what the decision costs, and what the attack search does instead.
+    The command applies the definitions and lemmas of the paper to the program: its control automata, a computation with
+    its happens-before relation, the last command e and sigma, the normal form, what each head generates, the marked
+    word and the automata that accept it, the cost of the decision, and what the attack search does instead.
 
-    With --memory-model, for MPI, an execution is drawn instead with its program order, synchronisation order,
-    happens-before, consistency order and consistent happens-before: the first with a race where there is one.
+    With --memory-model, for MPI, the command instead draws an execution with its program order, synchronisation order,
+    happens-before, consistency order and consistent happens-before. If some execution has a race, it is the first of
+    these.
 
-    The exit code is 0 whether or not the program is robust, 2 for an error, and 3 when it is not known.
+    The exit code is 0 if it is known whether the program is robust, 2 for an error, and 3 if it is not known.
     """
     check_rules(options, RULES)
     if options.memory_model is not None:

@@ -48,7 +48,7 @@ class ExploreOptions:
         "contains its own program.")
     port: int = option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen at. Default: any "
         "free one.")
-    browser: bool = option("--browser/--no-browser", default=True, help="Open the page, or print its address alone.")
+    browser: bool = option("--browser/--no-browser", default=True, help="Open the page, or only print its address.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
     # fmt: on
@@ -58,10 +58,10 @@ class ExploreOptions:
 def explore(options: ExploreOptions) -> None:
     """Explore a program live in the browser.
 
-    A page on this machine shows what may happen next, and what may not and why. There you can choose a command or a
-    delayed step, go back, try another way, watch the happens-before graph grow, ask for the nearest violation, edit the
-    program, share a run as a link. Ctrl-C ends the server. It serves nobody else: it listens only to this machine, and
-    the address holds a secret token. Needs the extra `explore`.
+    A page on this machine shows which steps may happen next, and why others may not. There you can choose a command or
+    a delayed step, go back, try another way, watch the happens-before graph grow, ask for the nearest violation, edit
+    the program, and share a run as a link. Ctrl-C ends the server. Only you can use it: it listens only to this
+    machine, and the address contains a secret token. Needs the extra `explore`.
     """
     needs_extra("explore")
     shown = _shown(options)

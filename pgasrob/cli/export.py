@@ -49,8 +49,8 @@ class ExportOptions:
 def export(options: ExportOptions) -> None:
     """Write the question for another tool.
 
-    promela: a model in which SPIN finds a violated assertion exactly when the program is not robust. Its first comment
-    says how to run SPIN on it. (`pgasrob check --engine spin` does all of that and shows the counterexample.)
+    promela: a model in which SPIN finds a violated assertion if and only if the program is not robust. Its first
+    comment says how to run SPIN on it. (`pgasrob check --engine spin` does all of that and shows the counterexample.)
     """
     from pgasrob.export.promela import Unsupported, to_promela
     from pgasrob.whole_files import replace_file

@@ -80,7 +80,7 @@ def _semantics_help() -> str:
     from pgasrob.models.model_table import MODELS
 
     having = [f"{listed(entry.semantics)} of {name}" for name, entry in MODELS.items() if entry.semantics]
-    return f"Which semantics of a model that has several: {'; '.join(having)}. The first is the default."
+    return f"The semantics of a model that has several: {'; '.join(having)}. The first is the default."
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class LitmusOptions:
     vpi: bool = flag("--vpi", help="corerma: for adapters in which gets overtake puts.")
     hb: Literal["any", "least"] = option("--hb", type=OneOf(["any", "least"]), default="any", show_default=True,
         help="corerma: happens-before is any partial order that keeps the rules, or the least one.")
-    no_repair: bool = flag("--no-repair", help="corerma: non-atomic reads as its letter has them.")
+    no_repair: bool = flag("--no-repair", help="corerma: non-atomic reads literally as in the paper.")
     local_order: Literal["figure", "text"] = option(
         "--local-order", type=OneOf(["figure", "text"]), default="figure", show_default=True,
         help="corerma: rule LO as in its figure, or as in its text.")
@@ -110,11 +110,11 @@ class LitmusOptions:
     compare: tuple[str, ...] | None = option("--compare", type=ModelNames(), metavar="A,B",
         help="Show what each of two models allows that the other does not, with an execution.")
     expect: bool = flag("--expect",
-        help="Print one line per test: are the outcomes as its lines say, also in the models and variants that they "
-        "name?")
+        help="Print one line per test, which says whether the outcomes are as its lines expect, also in the models "
+        "and variants that they name.")
     graphs: tuple[str, ...] = option("--graph", type=GraphPath(), multiple=True, metavar="PATH",
-        help="Draw an execution for each outcome, and why others are forbidden: .svg or .dot. Of several tests or "
-        "models say {name} or {model} in PATH. Can be repeated.")
+        help="Draw an execution for each outcome, and why others are forbidden: .svg or .dot. For several tests or "
+        "models, PATH needs {name} or {model}. Can be repeated.")
     drawn: tuple[Values, ...] = option("--outcome", type=ValuesOfNames(), multiple=True, metavar="VALUES",
         help="Draw only outcomes with these values. Can be repeated.")
     executions: bool = flag("--executions", help="Also show an execution for each outcome.")

@@ -60,8 +60,8 @@ def _conventions_help() -> str:
 
     choices_ = ", ".join(f"{name} ({'|'.join(values)})" for name, values in choices().items())
     return (
-        "coreRMA: what its paper leaves open about tests, as minimal=yes; the first value is the default. "
-        f"{choices_}. What each one is says proofs/models.md. Can be repeated."
+        "coreRMA: a choice that its paper leaves open, for example minimal=yes; the first value is the default. "
+        f"{choices_}. proofs/models.md explains each one. Can be repeated."
     )
 
 
@@ -74,18 +74,18 @@ class GenerateOptions:
         "-m", "--model", type=OneOf(["corerma", "rdma-tso"]), default="corerma", show_default=True,
         help="The model whose rules --rule names.")
     rules: tuple[str, ...] = option("--rule", multiple=True, metavar="RULES",
-        help="What outcomes depend on, separated by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of "
-        "RDMA-TSO (oppo.B1, or G8 for both tables); all. Can be repeated.")
+        help="The rules that outcomes have to depend on, separated by commas: rules of coreRMA (IR, WS...), cells of "
+        "Figure 9 of RDMA-TSO (oppo.B1, or G8 for both tables); all. Can be repeated.")
     distinguish: str | None = option("--distinguish", metavar="A,B",
         help="Programs with an outcome in one of two models and not in the other, in either direction; a model as "
         "`pgasrob litmus --model` takes it.")
     size: int | None = option("--size", type=click.IntRange(min=1), metavar="N",
-        help="At most so many actions, initial writes counted (rules of coreRMA), or statements. Default: "
+        help="At most N actions, including initial writes (rules of coreRMA), or N statements. Default: "
         f"{DEFAULT_ACTIONS} and {DEFAULT_STATEMENTS}.")
     processes: tuple[int, ...] = option("--processes", type=click.IntRange(1, 2), multiple=True,
-        help="coreRMA: tests of so many processes. Default: 1 and 2.")
+        help="coreRMA: the number of processes of a test. Default: 1 and 2.")
     threads: int = option("--threads", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
-        help="At most so many threads (cells of RDMA-TSO, --distinguish).")
+        help="At most N threads (cells of RDMA-TSO, --distinguish).")
     nodes: int = option("--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
         help="So many nodes.")
     locations: int = option("--locations", type=click.IntRange(1, 14), default=3, show_default=True, metavar="N",
@@ -95,11 +95,11 @@ class GenerateOptions:
         "many polls.")
     conventions: tuple[str, ...] = option("--convention", multiple=True, metavar="NAME=VALUE", help=_conventions_help)
     count: int | None = option("--count", type=click.IntRange(min=1), metavar="N",
-        help="At most so many tests for each rule, or in each direction.")
+        help="At most N tests for each rule, or in each direction.")
     output: str | None = option("-o", "--output", type=click.Path(file_okay=False), metavar="FOLDER",
-        help="Write a .litmus file a test there. A file of the same name is overwritten.")
+        help="Write a .litmus file for each test there. A file of the same name is overwritten.")
     format: str = format_option("litmus", "json",
-        help="litmus: what --output writes; json: one object a test, one per line.")
+        help="litmus: what --output writes; json: one object per test, one per line.")
     limits: Limits = group(TimeAndMemory, beside="")
     # fmt: on
 
@@ -116,9 +116,9 @@ RULES: tuple[Rule[GenerateOptions], ...] = (
 def generate(options: GenerateOptions) -> int:
     """Generate litmus tests.
 
-    All programs up to a size, one for each class of symmetry, that have an execution in which an edge of the rule
-    closes a cycle that is none without it (coreRMA), or other outcomes when a cell of Figure 9 alone is changed
-    (RDMA-TSO), or an outcome in one of two models that the other one does not have.
+    The tests are all programs up to a size, one for each class of symmetry, for which a rule matters. For coreRMA: some
+    execution has a cycle only because of an edge of the rule. For RDMA-TSO: the outcomes change if one cell of Figure 9
+    is changed. With --distinguish: one of two models has an outcome that the other one does not have.
     """
     from pgasrob.robustness.stopping import Stopped, within_limits
 

@@ -37,14 +37,14 @@ class LspOptions:
     """The options of `pgasrob lsp`."""
 
     nodes: tuple[int, ...] | None = node_counts_option(
-        "Node counts to check on: 2..5 or 2,4. Default: the program's own, or else 2..4 where it is for any number."
+        "Node counts to check on: 2..5 or 2,4. Default: the program's own; 2..4 if it is for any number of nodes."
     )
     max_states: int = max_states_option("Give up a check after so many states; 0: never.")
-    timeout: float = timeout_option("What a check on one node count may take.", 10.0)
+    timeout: float = timeout_option("The time limit of a check on one node count.", 10.0)
     memory_limit: int = memory_option(
         "Give up a check when it takes so much memory: 500M, 2G.", default="1G", show_default=True
     )
-    races: bool = option("--races/--no-races", default=True, show_default=True, help="Tell of races, too.")
+    races: bool = option("--races/--no-races", default=True, show_default=True, help="Also report races.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
 

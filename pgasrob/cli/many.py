@@ -47,8 +47,8 @@ def resume_option() -> Any:
     """A field for the file that keeps results."""
     return option(
         "--resume", type=click.Path(dir_okay=False), metavar="FILE",
-        help="Keep results in FILE, and reuse those that are there if program, options and pgasrob have not changed "
-        "since. Several commands may share a FILE.",
+        help="Keep results in FILE, and reuse results in it if program, options and pgasrob have not changed since. "
+        "Several commands may share a FILE.",
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ENGINE = "portfolio"  # those of robustness, which is not imported for the help text
 MOST_STATES, MOST_SC_STATES = 1_000_000, 50_000
-DEFAULT_COUNT = "Default: the program's own, else 2, or, for C that needs more, the least one up to 8."
+DEFAULT_COUNT = "Default: the program's own, else 2, or for C programs that need more, the smallest one up to 8."
 
 
 def node_count_option() -> Any:
@@ -37,7 +37,7 @@ def memory_model_option() -> Any:
     """A field for a memory model of MPI; None: the calculus."""
     return option(
         "--memory-model", type=OneOf(("unified", "separate")),
-        help="For MPI: are the results defined in this memory model of MPI-3 (Hoefler et al., 2014)?",
+        help="For MPI: ask whether the results are defined in this memory model of MPI-3 (Hoefler et al., 2014).",
     )  # fmt: skip
 
 
@@ -113,8 +113,8 @@ class ReadingOptions:
     # fmt: off
     failed_polls: FailedPolls = option(
         "--failed-polls", type=OneOf(["wait", "count"]), default="wait", show_default=True,
-        help="How to treat a read after which a rank can only come back and read again. wait: it is no event, so "
-        "that a polling loop waits; count: it is an event like any other.")
+        help="How to treat a read after which a rank can only come back and read again. wait: it is not an event, so "
+        "a polling loop is a wait; count: it is an event like any other.")
     conflicts: Conflicts = option(
         "--conflicts", type=OneOf(["commuting", "all"]), default="commuting", show_default=True,
         help="Whether two additions (or two `or`, `min`, ...) to one cell that fetch nothing conflict. commuting: "
@@ -133,8 +133,8 @@ class COptionsToTake:
 
     # fmt: off
     dialects: tuple[str, ...] = option("--api", type=Dialect(), multiple=True, metavar="DIALECT",
-        help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or gaspi-1.01. Can "
-        "be repeated.")
+        help="C: the version of an API to use where versions differ: gaspi-17 (the default) or gaspi-1.01. Can be "
+        "repeated.")
     pure: tuple[str, ...] = option("--assume-pure", multiple=True, metavar="NAME",
         help="C: the function NAME, which is not in the file, accesses no memory of the program; it may return any "
         "value. Can be repeated.")
@@ -143,17 +143,17 @@ class COptionsToTake:
     folders: tuple[str, ...] = option("-I", type=click.Path(), multiple=True, metavar="FOLDER",
         help="C: look for headers in this folder. Can be repeated.")
     units: tuple[str, ...] = option("--with", type=click.Path(), multiple=True, metavar="FILE",
-        help="C: another file, which is linked to the programs that need what it defines. Can be repeated.")
+        help="C: a further file, which is linked with the programs that need its definitions. Can be repeated.")
     database: str | None = option("--compile-commands", type=click.Path(), metavar="PATH",
-        help="C: the compilation database of a project, or the folder that it is in. It says which files there are, "
-        "with their macros and header folders.")
+        help="C: the compilation database of a project, or its folder. It lists the files of the project, with their "
+        "macros and header folders.")
     shared_memory: str | None = option("--shared-memory", type=SharedMemory(), metavar="none|all|nodes=K",
-        help="C: which ranks can load and store each other's memory through pointers from shmem_ptr and the like: "
-        "none (the default), all, or those within each block of K consecutive ranks.")
+        help="C: which ranks can load and store each other's memory, through pointers from shmem_ptr and similar "
+        "calls: none (the default), all, or the ranks of each block of K consecutive ranks.")
     arguments: tuple[str, ...] | None = option("--args", type=Arguments(), metavar="ARGUMENTS",
         help='C: the arguments that the program is started with, in one string: "-n 4 out.txt". Default: none.')
     empty_configs: bool = flag("--define-missing-config",
-        help="C: take a header that the build generates (config.h) and that does not exist for an empty one; the "
+        help="C: if a header that the build generates (config.h) does not exist, read it as an empty file; the "
         "verdict says so.")
     # fmt: on
 

@@ -51,7 +51,7 @@ class OutcomesOptions:
     file: str = argument(type=ProgramPath())
     nodes: int | None = node_count_option()
     models: tuple[tuple[str, ...], ...] = option("-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES",
-        help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: pgas,sc.")
+        help="For a litmus test (FILE.litmus): the memory models, as for `pgasrob litmus`. Default: pgas,sc.")
     names: str | None = option("--of", metavar="NAMES",
         help="Show only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")
     example: int | None = option("--example", type=click.IntRange(min=1), metavar="N",
@@ -75,9 +75,9 @@ class OutcomesOptions:
 def outcomes(options: OutcomesOptions) -> int:
     """List the final values of a program's runs.
 
-    Runs under sequential consistency (SC) and runs on the network are counted, for programs without loops; a run goes
-    on until nothing more can happen. An outcome is network-only when no SC run has it. For a litmus test the answer is
-    that of `pgasrob litmus`.
+    The command counts runs under sequential consistency (SC) and runs on the network, for programs without loops. A run
+    continues until nothing more can happen. An outcome is network-only if no SC run has it. For a litmus test the
+    answer is that of `pgasrob litmus`.
     """
     file = options.file
     if file.endswith(LITMUS):

@@ -43,7 +43,8 @@ class RecordOptions:
     limit: int = option("--limit", type=Size(), default=DEFAULT_LIMIT, show_default=True, metavar="SIZE",
         help="Stop recording, but not the program, when the trace has reached this size.")
     launcher: tuple[str, ...] = option("--launcher", type=Arguments(), metavar="COMMAND", default=(),
-        help='What starts the ranks on this machine: "srun -n 4". Default: oshrun or mpirun, as the program needs.')
+        help='The command that starts the ranks on this machine: "srun -n 4". Default: oshrun or mpirun, as the '
+        "program needs.")
     command: tuple[str, ...] = argument(
         metavar="-- PROGRAM ARGUMENT...", nargs=-1, required=True, type=click.UNPROCESSED
     )
@@ -54,9 +55,8 @@ class RecordOptions:
 def record(options: RecordOptions) -> int:
     """Run a program and record its accesses and calls.
 
-    PROGRAM was built by `pgasrob build`; what it does is written to a trace.
-
-    The trace stays readable when the program crashes or is ended: up to the last full record of each rank.
+    PROGRAM was built by `pgasrob build`; its accesses and calls are written to a trace. If the program crashes or is
+    ended, the trace stays readable up to the last full record of each rank.
     """
     from pgasrob.render.recorded_text import recorded_lines
     from pgasrob.runtime.child_processes import ended_by_signals

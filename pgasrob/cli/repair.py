@@ -44,13 +44,13 @@ class RepairOptions:
     # fmt: off
     file: str = argument(type=ProgramPath())
     max_answers: int = option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-        help="How many repairs of the smallest cost to look for.")
+        help="The number of repairs of the smallest cost to look for.")
     goal: Goal | None = option("--for", type=OneOf(["robust", "races"]), default=None,
         help="What to repair: robust: violations of robustness; races: races that change the result of a robust "
         "program, by a barrier. Default: both for C, the first for .pgas files.")
     write: bool = flag("--write",
         help=f"Write the first repair into FILE; the original is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
-    format: str = format_option("json", "diff", "sarif", help="diff: the first repair alone, for `patch -p1`.")
+    format: str = format_option("json", "diff", "sarif", help="diff: only the first repair, for `patch -p1`.")
     witnesses: tuple[str, ...] = witness_option("Write the run with the first repair beside it")
     fold: bool = fold_option()
     change: ChangeOptions = group(ChangeOptions)
@@ -61,10 +61,10 @@ class RepairOptions:
 def repair(options: RepairOptions) -> int:
     """Find the cheapest changes that make a program robust.
 
-    Waits, fences and barriers of the program's library are inserted, and calls replaced by others that do more. Each
-    repaired text is checked on all node counts: it is robust, has no new deadlock, and its SC runs end as before. If a
-    C program is robust but a race changes its result, a barrier is looked for that leaves no such race; each SC run of
-    the repaired program then ends as some SC run did before.
+    The command inserts waits, fences and barriers of the program's library, and replaces calls by others that do more.
+    Each repaired text is checked on all node counts: it is robust, has no new deadlock, and its SC runs end as before.
+    If a C program is robust but a race changes its result, the command looks for a barrier after which no race does;
+    each SC run of the repaired program then ends as some SC run did before.
     """
     from pgasrob.render.repair_text import beside, no_repair
     from pgasrob.repairs import repair as repaired

@@ -56,11 +56,11 @@ class ReproduceOptions:
     file: str = argument(type=click.Path())
     nodes: int | None = node_count_option()
     runs: int = option("--runs", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
-        help="Follow the counterexample so many times.")
+        help="Follow the counterexample N times.")
     hold_all: bool = flag("--hold-all",
-        help="Follow nothing: hold back every operation for as long as the library may. Nothing may differ where the "
-        "result of a robust program is deterministic.")
-    timeout: float = timeout_option("What a run may take, and the check before.", 20.0)
+        help="Follow no counterexample, but hold back every operation for as long as the library may. If the program "
+        "is robust and its result deterministic, the result does not change.")
+    timeout: float = timeout_option("The time limit of each run, and of the check before.", 20.0)
     format: str = format_option("json", help="json: one object.")
     front_end: FrontEnd = group(COptions)
     # fmt: on
@@ -79,9 +79,9 @@ def reproduce(options: ReproduceOptions) -> int:
     """Reproduce a violation on an installed library.
 
     The C program in FILE, which uses MPI or OpenSHMEM, is built and run with the installed library, once freely and
-    once in the order of the counterexample: operations that are late there are held back until then, and ranks wait for
-    each other. Both runs are shown side by side. The second run may also happen without help: nothing is held back
-    longer than the specification of the library allows.
+    once in the order of the counterexample: operations that are late in it are held back, and ranks wait for each
+    other. Both runs are shown side by side. The second run may also happen without help: nothing is held back longer
+    than the specification of the library allows.
     """
     from pgasrob.render.reproduced import nothing_reproduced
 

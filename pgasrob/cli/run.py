@@ -53,13 +53,13 @@ class RunOptions:
     file: str = argument(type=ProgramPath())
     nodes: int | None = node_count_option()
     seed: int | None = option("--seed", type=click.IntRange(min=0), metavar="S",
-        help="The same seed gives the same run. Default: any, which is printed.")
+        help="The same seed gives the same run. Default: a random seed, which is printed.")
     sc: bool = option("--sc/--network", default=False,
         help="A sequentially consistent run, or one on the network (the default).")
     bias: Bias = option("--bias", type=OneOf(["late", "even", "early"]), default="even", show_default=True,
         help="When pending steps happen: late and early make later and earlier times likelier, not certain.")
     steps: int = option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, metavar="N",
-        help="Cut the run after N events; what is pending then still happens.")
+        help="Cut the run after N events; steps that are then pending still happen.")
     until: Wanted | None = option("--until", type=OneOf(["violation", "assertion", "deadlock", "fault"]),
         help="Try the seeds S, S + 1, ... until a run has a happens-before cycle, fails an assertion, ends in a "
         "deadlock or at a fault.")
@@ -87,7 +87,7 @@ def run(options: RunOptions) -> int:
     """Simulate one random run of a program.
 
     A run on the network either looks like an SC run, which is then shown, too, or has a happens-before cycle. One run
-    says nothing about the others: `pgasrob check` looks at all of them.
+    says nothing about the others: `pgasrob check` considers all of them.
     """
     import random
 

@@ -67,7 +67,7 @@ def schema(command: str | None) -> None:
     """Print the JSON Schema of a command's output.
 
     COMMAND is check, race, outcomes, litmus, litmus-generate, run, repair, thrift, reproduce, course-grade or examples;
-    without one it is the schema of all that they print. Each object, one a line, says in "schema" which version of it
-    this is.
+    without COMMAND it is one schema for all of them. Each object, one per line, has the version of its schema in
+    "schema".
     """
     print_json(schema_of(command and command.replace("-", " ")))

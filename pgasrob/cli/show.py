@@ -67,13 +67,13 @@ class ShowOptions:
     heads: int = option("--heads", type=click.IntRange(2, 4), default=2, show_default=True,
         help="Heads of the normal-form automaton.")
     cycle: tuple[int, ...] | None = option("--cycle-type", type=CycleType(), metavar="RANKS",
-        help="With --stage cycle-types: the automaton Z of this cycle type alone, say 0,2,1.")
+        help="With --stage cycle-types: only the automaton Z of this cycle type, for example 0,2,1.")
     dot: bool = flag("--dot", help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
     output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
         help="Draw the graph into FILE: .svg, .png, .pdf or .dot.")
     layout: str | None = option("--layout", type=OneOf(["own", "graphviz"]),
-        help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz "
-        "needs the extra `diagrams`.")
+        help="The layout of the drawing of -o: own (the default for .svg) needs nothing else; graphviz needs the "
+        "extra `diagrams`.")
     limits: Limits = group(TimeAndMemory, beside="")
     front_end: FrontEnd = group(COptions)
     # fmt: on
@@ -85,10 +85,10 @@ def show(options: ShowOptions) -> int:
 
     It prints the numbers of states and transitions, and the graph if it is small.
 
-    program: the program itself; a C file as the .pgas text that it is lowered to, which cannot be read back where it
-    has doubles or integers of more than 32 bits, and says so. control: the control automata of the
-    ranks, guards simplified. state-space: X(P, N), what the network can do. normal-form: Y(P, N), the computations the
-    search has to look at. cycle-types: the automata Z that recognise cycles.
+    program: the program itself; a C file as the .pgas text to which it is lowered. A text with doubles or integers of
+    more than 32 bits cannot be read back, and says so. control: the control automata of the ranks, guards simplified.
+    state-space: X(P, N), what the network can do. normal-form: Y(P, N), the computations that the search has to
+    consider. cycle-types: the automata Z that recognise cycles.
     """
     layout = _layout(options)
     if options.cycle and options.stage != "cycle-types":

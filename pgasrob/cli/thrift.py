@@ -41,7 +41,8 @@ class ThriftOptions:
     # fmt: off
     file: str = argument(type=ProgramPath())
     write: bool = flag("--write",
-        help=f"Write what saves most into FILE; the original is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
+        help=f"Make the changes that save most in FILE; the original is kept in FILE{BACKUP} (or {BACKUP}.1 and so "
+        f"on).")
     format: str = format_option("json", "diff", help="diff: the set of changes that saves most, for `patch -p1`.")
     output_order: OutputOrder = option(
         "--output-order", type=OneOf(["kept", "free"]), default="kept", show_default=True,
@@ -55,10 +56,10 @@ class ThriftOptions:
 def thrift(options: ThriftOptions) -> int:
     """Find calls that a robust program does not need.
 
-    The calls are waits, fences, barriers and blocking puts and gets. Each one is removed, or replaced by a call that
-    does less, and the program checked again; then the same is done for the set of them that saves most. The
-    program stays robust on all node counts, its assertions hold, its SC runs end as before, and what it does to files
-    and writes to the terminal comes in no new order: a barrier that only keeps a result or output deterministic stays.
+    The calls are waits, fences, barriers and blocking puts and gets. The command removes each one, or replaces it by a
+    call that does less, and checks the program again; then it does the same for the set of changes that saves most. The
+    changed program stays robust on all node counts, its assertions hold, its SC runs end as before, and its file
+    accesses and output come in no new order: a barrier that only keeps a result or output deterministic stays.
     """
     from pgasrob.render import thrift_text as render
     from pgasrob.repairs.thrift import thrift as thrifty

@@ -82,7 +82,7 @@ class Known:
 MODELS = {
     known.name: known
     for known in (
-        Known("pgas", "the calculus of this project, a queue for each peer", "pgas", "Pgas", ("fifo", "unordered")),
+        Known("pgas", "the model of pgasrob, with a queue for each peer", "pgas", "Pgas", ("fifo", "unordered")),
         Known(
             "corerma",
             "coreRMA: puts, gets, flushes and remote atomics by axioms (Dan, Lam, Hoefler, Vechev, OOPSLA 2016)",
