@@ -27,6 +27,7 @@ READ_OTHERWISE = {
     "batch/build_id.py": "read_text read_bytes",
     "diagnostics/catalogue.py": "read_text",
     "kernel/packaging.py": "copyfile",
+    "manual/site/conf.py": "read_text read_text",
     "program/corpus.py": "read_bytes read_bytes read_text",
     "program/kept_tables.py": "read_text",
     "render/page.py": "read_text",

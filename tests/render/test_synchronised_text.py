@@ -197,7 +197,8 @@ def test_it_is_said_where_every_run_gets_stuck_and_where_some_do() -> None:
 def test_the_page_of_a_run_has_both_orders_and_the_colour_of_what_is_wrong() -> None:
     page = to_html(result(example("matters/mpi_store_after_post.c")))
     assert '<span class="verdict not-robust">not correctly synchronised on 2 nodes: 1 race that changes' in page
-    assert page.count('class="drawing"') == 2
+    assert {page.count(f'class="drawing" data-run="{run}"') for run in (0, 1)} == {4}
+    assert page.count('class="drawing"') == 8  # two runs, each in two views and two sizes
     assert "An SC run in which rank 0 writes mine[0]@0 first" in page
 
 
