@@ -407,7 +407,7 @@ THROUGH: dict[str, str] = {
         render.allowed
     """,
     "render/test_findings.py": """
-        cli.further
+        cli.further render.finding_json
     """,
     "render/test_json_schema.py": """
         cli.schema render.every_count_json

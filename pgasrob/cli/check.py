@@ -182,8 +182,7 @@ def _printer(
     from pgasrob.render.printers import PrintOptions, printer
     from pgasrob.render.result_forms import VerdictForm
 
-    several = len(counts or ()) > 1
-    printing = PrintOptions(options.output.format, options.verbose, options.brief, options.strict, several, known)
+    printing = PrintOptions(options.output.format, options.verbose, options.brief, options.strict, known)
     return printer(found.files, VerdictForm(options.expect, options.assumptions, options.full), printing)
 
 

@@ -190,10 +190,7 @@ def _printer(options: RaceOptions, found: Found, known: Baseline | None) -> Prin
     from pgasrob.render.result_forms import RaceForm
 
     form = RaceForm(options.expect, options.assumptions, options.full, options.verbose)
-    several = len(options.nodes or ()) > 1
-    printing = PrintOptions(
-        options.output.format, options.verbose, options.brief, several_counts=several, baseline=known
-    )
+    printing = PrintOptions(options.output.format, options.verbose, options.brief, baseline=known)
     return printer(found.files, form, printing)
 
 

@@ -195,7 +195,7 @@ class _Page:
             "number": issued + 1,
             "line": self._line(event["line"]),
             "command": event["command"],
-            "queue": event["queue"] and event["queue"]["name"],
+            "queue": event["queue"]["name"] if event["queue"] and self.calls is None else None,
             "target": event["target"],
             "step": step.kind if self.calls is None else STEPS_OF_C[step.kind],
             "effects": effects,

@@ -97,8 +97,10 @@ def why_not_yet(position: Position, rank: int, operation: int, named: Named) -> 
     match rule:
         case "queue":
             ahead = those(lambda left: left.queue == mine.queue and any(each.stage == step.stage for each in left.left))
-            name = position.instance.program.queue_name(mine.queue)
-            return f"queue {name} is FIFO, and {ahead} comes first"
+            program = position.instance.program
+            if not program.source.shows_commands:
+                return f"operations like it keep their order, and {ahead} comes first"
+            return f"queue {program.queue_name(mine.queue)} is FIFO, and {ahead} comes first"
         case "fence":
             ahead = those(lambda left: left.queue == mine.queue and left.target == mine.target and left.writes)
             return f"a fence lets {ahead} arrive first"

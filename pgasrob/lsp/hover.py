@@ -9,6 +9,7 @@ from pgasrob.frontends.lower import CProgram
 from pgasrob.lsp.edited_program import EditedProgram, checker
 from pgasrob.program.commands import Kind
 from pgasrob.program.statements import Do, Span, place_of, statements_in
+from pgasrob.render.completing_calls import calls_about
 from pgasrob.render.promises import promise
 from pgasrob.render.source_commands import CALL
 from pgasrob.robustness.verdict import Verdict
@@ -43,7 +44,13 @@ def promises(edited: EditedProgram, nodes: int, line: int, column: int) -> Promi
         return None
     spans = [each.span for each in found]
     span = min(spans, key=lambda span: (span.end_line - span.line, span.end_column - span.column))
-    sentences = dict.fromkeys(promise(each.command, program) for each in found if each.span == span)
+    of_c = isinstance(read, CProgram)
+    every = [each for process in program.processes for each in statements_in(process.body) if isinstance(each, Do)]
+    sentences = dict.fromkeys(
+        promise(each.command, program, calls_about(each, every, program) if of_c else None)
+        for each in found
+        if each.span == span
+    )
     text = "\n\n".join(sentences) if len(sentences) == 1 else "\n".join(f"- {sentence}" for sentence in sentences)
     if isinstance(read, CProgram) and (source := _specification(read, span)):
         text += f"\n\nBy {source}"

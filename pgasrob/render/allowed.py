@@ -68,12 +68,14 @@ def _issued(place: int, event: Event, pending: list[_Operation], computation: li
     """Why an event that is no step may happen; ``pending``: the operations of all ranks with steps to come."""
     kind = event["event"]
     own = [operation for operation in pending if operation.event["rank"] == event["rank"]]
-    queue = f"queue {event['queue']['name']}" if event["queue"] else "its queue"
+    queue = f"in queue {event['queue']['name']}" if event["queue"] else "in its queue"
+    if words.is_c(event):  # its queues are those of the front end
+        queue = "that it waits for" if kind in ("wait", "wait_local") else "that it is about"
     match kind:
         case "wait":
-            return f"Every earlier operation of rank {event['rank']} in {queue} is complete." + _on_the_way(own)
+            return f"Every earlier operation of rank {event['rank']} {queue} is complete." + _on_the_way(own)
         case "wait_local":
-            read = f"What earlier operations of rank {event['rank']} in {queue} read here has been read, and what they"
+            read = f"What earlier operations of rank {event['rank']} {queue} read here has been read, and what they"
             return f"{read} bring here has arrived." + _on_the_way(own)
         case "barrier":
             return "Every rank has arrived. A barrier completes nothing by itself." + _on_the_way(pending)
@@ -83,7 +85,7 @@ def _issued(place: int, event: Event, pending: list[_Operation], computation: li
             return "Always enabled; the run goes on when it is false."
         case "fence":
             where = "each rank" if event["target"] is None else f"rank {event['target']}"
-            return f"Always enabled: earlier writes of {queue} to {where} arrive before later ones." + _on_the_way(own)
+            return f"Always enabled: earlier writes {queue} to {where} arrive before later ones." + _on_the_way(own)
         case "assign" | "bundle":
             return "Always enabled."
         case "await" | "await_add":
@@ -126,6 +128,8 @@ def _order(place: int, operation: _Operation, pending: list[_Operation], computa
     sentence = ""
     if queue:
         sentence = f" Queue {queue['name']} is {'unordered' if queue['unordered'] else 'FIFO'}."
+        if words.is_c(operation.event):
+            sentence = f" Operations like it {'have no order' if queue['unordered'] else 'keep their order'}."
         sentence += f" The step overtakes {_named(overtaken, queue)}." if overtaken else ""
     return sentence
 

@@ -3,7 +3,6 @@ a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
@@ -11,7 +10,6 @@ from pgasrob.program.count_note import CountNote as Found
 from pgasrob.program.count_note import WhyNot
 from pgasrob.program.statements import place_of
 from pgasrob.render.english import capital, on_nodes
-from pgasrob.render.source_places import located
 
 
 class CountNote(TypedDict):
@@ -51,13 +49,6 @@ def count_note_to_json(note: Found) -> CountNote:
         "nothing": note.nothing,
         "sentence": sentence(note),
     }
-
-
-def brief(file: str, note: CountNote | None) -> Iterator[str]:
-    """The line about ``note`` as compilers print them, for a program with the first ``file``."""
-    if note is not None and not note["nothing"]:  # the reason of the answer says that
-        place = located(file, note["line"], note["column"]) if note["line"] else visible(file)
-        yield f"{place}: note: {visible(note['sentence'])}"
 
 
 def sentence(note: Found) -> str:

@@ -20,6 +20,8 @@ from pgasrob.semantics.happens_before import Edge
 from pgasrob.semantics.replay import Run
 
 FREEING = frozenset(("free", "cfree", "realloc", "reallocarray"))
+LONGEST = 255
+"""Characters of a diagnosis, so that there is room for what it is the reason of (`finding_sentences.LONGEST`)."""
 LEAVING = re.compile(r"(return|break|continue|goto)\b")
 """What ends the life of memory: calls, and statements that leave a block."""
 
@@ -40,19 +42,32 @@ class Diagnosis:
         return event._replace(rank=numbered(self._instance, event.rank))
 
     def sentences(self, late: Late) -> str:
-        """Which access is ahead of which operation, and what would have kept it from that."""
-        return f"{english.capital(self.overtaking(late))}. {english.capital(self._lacking(late))}."
+        """Which access is ahead of which operation, and what would have kept it from that.
+
+        In a long text the way from the operation to the access is left out first, which the cycle shows, and then what
+        is of no use to it.
+        """
+        text = ""
+        for linked, useless in ((True, True), (False, True), (False, False)):
+            lacking = english.capital(self._lacking(late, useless))
+            text = f"{english.capital(self._overtaking(late, linked))}. {lacking}."
+            if len(text) <= LONGEST:
+                break
+        return text
 
     def overtaking(self, late: Late) -> str:
         """The sentence that says which access happens before which operation: ``rank 0 reads x in line 4 before its get
         has arrived there``."""
-        links = [self._link(edge) for edge in late.link]
+        return self._overtaking(late, True)
+
+    def _overtaking(self, late: Late, linked: bool) -> str:
+        links = [self._link(edge) for edge in late.link] if linked else []
         although = f", although {' and '.join(links)}" if links else ""
         return f"{self._access(late.ahead)} before {self._arrival(late)}{although}"
 
-    def _lacking(self, late: Late) -> str:
-        """Which wait, fence or queue is missing between the late operation and the access that came first, as a
-        clause."""
+    def _lacking(self, late: Late, useless: bool) -> str:
+        """Which wait, fence or queue is missing between the late operation and the access that came first, as a clause;
+        with the commands in between that are ``useless`` to it."""
         operation, line = f"the {self._name(late.step)}{self._which(late)}", self._line(late.next)
         if late.within is not None:
             name, where = self._name(late.within), self._line(late.within)
@@ -78,7 +93,7 @@ class Diagnosis:
             case _:
                 assert_never(late.missing)
         between = list(dict.fromkeys(f"{self._name(place)} in line {self._line(place)}" for place in late.between))
-        if not between:
+        if not between or not useless:
             return lacking
         return f"{lacking} ({' and '.join(between)} {'does' if len(between) == 1 else 'do'} not)"
 

@@ -6,8 +6,9 @@ They are those of the SARIF log: what is wrong, with a place. What is robust has
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
+from pgasrob.render.finding_json import FindingInBrief, FindingPlace
 from pgasrob.render.sarif import findings, notifications, path_of, plain
 from pgasrob.render.verdict_json import RaceResult, Result
 
@@ -25,15 +26,15 @@ def of_result(result: Result | RaceResult) -> Iterator[Object]:
 
 def gcc(finding: Object) -> Iterator[str]:
     """``finding`` as gcc prints its own: a line, and a note for each place that belongs to it."""
-    (where,) = finding["locations"]
-    yield f"{_place(where)}: {finding['level']}: {_brief(finding)} [{finding['ruleId']}]"
+    yield f"{place_and_level(finding)}: {plain(finding['message'])} [{finding['ruleId']}]"
     for each in finding.get("relatedLocations", ()):
         yield f"{_place(each)}: note: {plain(each['message'])}"
 
 
-def _brief(finding: Object) -> str:
-    """What is wrong, without the steps that show it, which have notes."""
-    return finding.get("properties", {}).get("brief") or plain(finding["message"])
+def place_and_level(finding: Object) -> str:
+    """``ring.c:3:9: error``, as compilers begin their lines."""
+    (where,) = finding["locations"]
+    return f"{_place(where)}: {finding['level']}"
 
 
 def _place(location: Object) -> str:
@@ -44,7 +45,8 @@ def _place(location: Object) -> str:
 
 
 def github(finding: Object) -> Iterator[str]:
-    """``finding`` as an annotation, a workflow command of GitHub Actions."""
+    """``finding`` as an annotation, a workflow command of GitHub Actions: its sentence, and a line for each place that
+    belongs to it."""
     physical = finding["locations"][0]["physicalLocation"]
     region = physical.get("region", {})
     values = {
@@ -56,16 +58,45 @@ def github(finding: Object) -> Iterator[str]:
         values |= {"col": region.get("startColumn"), "endColumn": region.get("endColumn")}
     values["title"] = f"pgasrob: {finding['ruleId']}"
     properties = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in values.items() if value is not None)
-    yield f"::{GITHUB[finding['level']]} {properties}::{_escaped(plain(finding['message']))}"
+    steps = (f"{each['id']}: {plain(each['message'])}" for each in finding.get("relatedLocations", ()))
+    text = "\n".join((plain(finding["message"]), *steps))
+    yield f"::{GITHUB[finding['level']]} {properties}::{_escaped(text)}"
 
 
 def _escaped(text: str, more: str = "") -> str:
     return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in text)
 
 
+def in_json(result: Result | RaceResult) -> Result | RaceResult:
+    """``result`` with its findings, as it is printed; a run that was simulated has none."""
+    if not result["verdict"]:
+        return result
+    found: list[FindingInBrief] = [
+        {
+            "rule": each["ruleId"],
+            "level": each["level"],
+            **_in_brief(each["locations"][0], each["message"]),
+            "related": [_in_brief(place, place["message"]) for place in each.get("relatedLocations", ())],
+        }
+        for each in findings(result)
+    ]
+    return cast("Result | RaceResult", {**result, "findings": found})
+
+
+def _in_brief(location: Object, message: Object) -> FindingPlace:
+    physical = location["physicalLocation"]
+    region = physical.get("region", {})
+    return {
+        "file": path_of(physical["artifactLocation"]),
+        "line": region.get("startLine"),
+        "column": region.get("startColumn"),
+        "message": plain(message),
+    }
+
+
 def first_place(result: Result | RaceResult) -> tuple[int | None, int | None, str]:
     """Line, column and sentence of the first finding of ``result``; without a finding the reason, if any."""
     for finding in findings(result):
-        region = finding["locations"][0]["physicalLocation"].get("region", {})
-        return region.get("startLine"), region.get("startColumn"), _brief(finding)
+        first = _in_brief(finding["locations"][0], finding["message"])
+        return first["line"], first["column"], first["message"]
     return None, None, result["reason"] or ""

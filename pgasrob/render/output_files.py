@@ -71,9 +71,10 @@ def drawable(result: Result | RaceResult) -> Result:
 
 
 def _json(results: Sequence[Result]) -> str:
+    from pgasrob.render.findings import in_json
     from pgasrob.render.source_places import dumps
 
-    return "".join(dumps(result) + "\n" for result in results)
+    return "".join(dumps(in_json(result)) + "\n" for result in results)
 
 
 def _sarif(results: Sequence[Result]) -> str:

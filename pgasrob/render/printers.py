@@ -12,7 +12,8 @@ from typing import Any, Generic
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.baseline import Baseline
-from pgasrob.render.findings import gcc, github, of_result
+from pgasrob.render.brief import brief
+from pgasrob.render.findings import gcc, github, in_json, of_result
 from pgasrob.render.lines import Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.result_forms import Form, R
 from pgasrob.render.source_places import dumps
@@ -24,15 +25,14 @@ class PrintOptions:
     """How much is printed, and in which ``format``: "text" or a key of :data:`KINDS`.
 
     As text: a line each when ``brief``, reports for a single file or when ``verbose``, else rows of a table.
-    ``strict``: a failing assertion or a deadlock counts as a failure. ``several_counts``: programs are checked on
-    several node counts. ``baseline``: findings that are not printed again.
+    ``strict``: a failing assertion or a deadlock counts as a failure. ``baseline``: findings that are not printed
+    again.
     """
 
     format: str = "text"
     verbose: bool = False
     brief: bool = False
     strict: bool = False
-    several_counts: bool = False
     baseline: Baseline | None = None
 
 
@@ -87,7 +87,7 @@ class JsonLines(Printer[R]):
     """One object per line and nothing else."""
 
     def result(self, result: R) -> None:
-        print(dumps(result), flush=True)
+        print(dumps(in_json(result)), flush=True)
         self.keep(result)
 
 
@@ -137,7 +137,7 @@ class Brief(Printer[R]):
     """A line per result, and nothing else."""
 
     def result(self, result: R) -> None:
-        self.write([[(line, "")] for line in self.form.brief(result, self.options.several_counts)])
+        self.write([[(line, "")] for line in brief(result)])
         self.keep(result)
 
 

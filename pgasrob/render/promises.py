@@ -1,12 +1,13 @@
 """What a command guarantees when its rank goes on, and what it does not: a sentence or two each.
 
 They say what the definition of the command does (`program.commands`), so that of a call of C they are what the call
-was read as.
+was read as. Queues of C programs are those that its front end has made, so their names are not said: the calls are that
+use them.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from pgasrob.program.commands import (
     Assert,
@@ -43,8 +44,19 @@ from pgasrob.program.program import Program
 LATER = "some time later"
 
 
-def promise(command: Command, program: Program) -> str:
-    """The sentences on what ``command`` of ``program`` guarantees."""
+class Calls(NamedTuple):
+    """The calls of a C program that have to do with the queue of a command: the ``operations`` in it, with a verb, and
+    what ``completes`` them at their ``target``."""
+
+    operations: str = "all earlier operations of this rank that the call waits for are"
+    completes: str = ""
+    target: str = "its target"
+
+
+def promise(command: Command, program: Program, calls: Calls | None = None) -> str:
+    """The sentences on what ``command`` of ``program`` guarantees; ``calls``: for a C program."""
+    if calls is not None:
+        return _in_c(command, program, calls)
     match command:
         case Load(rank=rank):
             return f"Reads memory of {_whose(rank)} at once."
@@ -99,6 +111,52 @@ def promise(command: Command, program: Program) -> str:
             return "An atomic that happens at once, and gives the old value. Earlier operations may still be under way."
         case _:
             assert_never(command)
+
+
+def _in_c(command: Command, program: Program, calls: Calls) -> str:
+    """As `promise`, of a command that a call of a C program has been read as."""
+    not_yet = f"it is not yet complete at {calls.target}"
+    match command:
+        case Load(rank=rank) | Store(rank=rank):
+            verb = "Reads" if isinstance(command, Load) else "Writes"
+            whose = "its own node" if rank is None else f"{_named(rank, 'another rank')}, which it shares,"
+            return f"{verb} memory of {whose} at once."
+        case Read():
+            get = "Starts a get and goes on: the source is read, and the value comes here, some time later."
+            return f"{get}{_open('its value has not come', calls)}"
+        case Write():
+            put = "Starts a put and goes on: its source is read some time later, and may not change before that."
+            return f"{put}{_open(not_yet, calls)}"
+        case Put():
+            return f"Starts a put and goes on once its source is read.{_open(not_yet, calls)}"
+        case Update(result=result) | UpdateFrom(result=result):
+            fetched = "" if result is None else " The old value comes here some time after that."
+            return f"Starts an atomic and goes on: the cell changes {LATER}.{fetched}{_open(not_yet, calls)}"
+        case Notify():
+            puts = "after earlier puts to that rank have arrived"
+            return f"Changes a cell of the target {LATER}, {puts}. Later puts are not ordered after it."
+        case Wait():
+            return f"Goes on when {calls.operations} complete here and at their targets."
+        case WaitLocal():
+            return (
+                f"Goes on when {calls.operations} complete here: sources have been read, and what was "
+                "fetched has come. Puts may not have arrived at their targets."
+            )
+        case Fence(rank=rank):
+            whom = "each rank, by itself" if rank is None else _named(rank, "one rank")
+            puts = f"Orders earlier puts of this rank before later ones, to {whom}."
+            return f"{puts} It waits for nothing, and gets are not ordered."
+        case _:
+            return promise(command, program)
+
+
+def _named(rank: Expr, otherwise: str) -> str:
+    return f"rank {rank.value}" if isinstance(rank, Const) else otherwise
+
+
+def _open(what: str, calls: Calls) -> str:
+    """The sentence on what is open when the call returns, and what completes it."""
+    return f" When the call returns, {what}{f'; {calls.completes}' if calls.completes else ''}."
 
 
 def _whose(rank: Expr | None) -> str:

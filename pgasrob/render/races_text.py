@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import assumptions_text, count_note_json, english, words
-from pgasrob.render.errors import error_lines, in_one_line
+from pgasrob.render import assumptions_text, english, words
+from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, paragraphs
 from pgasrob.render.one_race_json import Race, with_accesses
 from pgasrob.render.one_race_text import distinct, excerpts, lines_race, sentence
-from pgasrob.render.races_json import counted
 from pgasrob.render.run_json import Witness
-from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.verdict_text import LIMITS, section, verdict_report
 from pgasrob.robustness.verdict import RECORDED
@@ -183,35 +181,6 @@ def _command(name: str, result: RaceResult) -> str:
     """The command ``name`` (`race`, `check`) that shows the run to a race, or the counterexample."""
     nodes = "" if result["nodes"] is None or result["engine"] == RECORDED else f" -n {result['nodes']}"
     return f"pgasrob {name} {visible(result['file'])}{nodes}"
-
-
-def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
-    """The lines of ``result`` as compilers print them; ``several``: each names the node count."""
-    file, on = visible(result["file"]), english.on_nodes(result["nodes"])
-    where = on if several else ""
-    wrongly = f" ({wrong(result)}, found {counted(result)})" if result.get("as_expected") is False else ""
-    other = result.get("robustness")
-    known = f"; {other['verdict']}" if other and other["verdict"] in ("robust", "not robust") else ""
-    match result["verdict"]:
-        case "race":
-            for race in result["races"]:
-                first = race["accesses"][0]
-                place = located(result["file"], first["line"], first["column"])
-                yield f"{place}: race{where}: {sentence(race)}{known}{wrongly}"
-            if result["reason"]:
-                yield f"{file}: race{where}: {visible(result['reason'])}"
-        case "no race":
-            yield f"{file}: no race{on}{known}{wrongly}"
-        case "unknown":
-            yield f"{file}: unknown{where}: {visible(result['reason'] or 'no reason is known')}{wrongly}"
-        case "error":
-            yield from (f"{in_one_line(result['file'], error)}{wrongly}" for error in result["errors"])
-            if run := result.get("witness"):
-                assert run["fault"] is not None
-                yield f"{visible(words.fault(result['file'], run['fault']))}{wrongly}"
-            elif not result["errors"]:
-                yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}{wrongly}"
-    yield from count_note_json.brief(result["file"], result.get("count_note"))
 
 
 def drawable(result: RaceResult) -> Result:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Generic, TypeVar, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import brief, races_text, synchronised_text, words
+from pgasrob.render import races_text, synchronised_text, words
 from pgasrob.render.findings import first_place
 from pgasrob.render.lines import Glyphs, Line, Segment
 from pgasrob.render.races_json import counted, number_of_pairs
@@ -41,10 +41,6 @@ class Form(ABC, Generic[R]):
 
     def __init__(self, expect: bool = False, list_assumptions: bool = False, full: bool = False) -> None:
         self.expect, self.list_assumptions, self.full = expect, list_assumptions, full
-
-    @abstractmethod
-    def brief(self, result: R, several: bool) -> Iterator[str]:
-        """``result`` in lines as compilers print them."""
 
     @abstractmethod
     def report(self, result: R, width: int, glyphs: Glyphs) -> list[Line]:
@@ -123,9 +119,6 @@ class VerdictForm(Form[Result]):
         ("nodes", "{:>6}"), ("found", "  {:<10}"), ("", " {:<2}"), ("expected", " {:<10}"), ("SC runs", " {:<14}"),
         ("states", "{:>7}"), ("seconds", "{:>8}"),
     )  # fmt: skip
-
-    def brief(self, result: Result, several: bool) -> Iterator[str]:
-        return brief.brief(result, several)
 
     def shows_more(self, result: Result) -> bool:
         found = result.get("synchronised")
@@ -215,9 +208,6 @@ class RaceForm(Form[RaceResult]):
     ) -> None:
         super().__init__(expect, list_assumptions, full)
         self.every_run = every_run
-
-    def brief(self, result: RaceResult, several: bool) -> Iterator[str]:
-        return races_text.brief(result, several)
 
     def shows_more(self, result: RaceResult) -> bool:
         return result["verdict"] == "race"

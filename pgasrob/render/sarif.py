@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import quote, unquote
@@ -20,15 +20,16 @@ from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
+from pgasrob.render import finding_sentences as sentences
+from pgasrob.render.count_note_json import CountNote
 from pgasrob.render.illegal_calls_json import IllegalCall, OpenedBy
 from pgasrob.render.one_race_json import Race, with_accesses
-from pgasrob.render.one_race_text import phrases, sentence
+from pgasrob.render.one_race_text import phrases
 from pgasrob.render.races_json import is_about_races
 from pgasrob.render.run_json import NextCommand, Witness
 from pgasrob.render.shared_json import Error
-from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.synchronised_json import ConsequentialRace, left_open
-from pgasrob.render.synchronised_text import because, illegal_call, races_left, severity, severity_of_violation
+from pgasrob.render.synchronised_text import because, races_left, severity, severity_of_violation
 from pgasrob.render.verdict_json import Fix, RaceResult, Result
 from pgasrob.robustness.reasons import InternalError
 from pgasrob.version import VERSION
@@ -90,7 +91,6 @@ RULES = {
 }
 UNKNOWN = "unknown"
 NODE_COUNT = "node-count"
-HARMLESS = "no sequentially consistent run ends differently by their order"
 
 
 def to_sarif(results: Sequence[Result | RaceResult]) -> str:
@@ -188,9 +188,7 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
     if witness and witness["shows"] == "violation":
         yield _violation(result, witness)
     elif result["verdict"] == "not robust" and not witness:
-        text = f"Not robust{_on(result)}: a run on the network looks like no sequentially consistent run."
-        text += f" {english.capital(result['reason'])}." if result["reason"] else ""
-        yield _result(result, "not-robust", text, _location(result, None), "")
+        yield _result(result, NOT_ROBUST, sentences.violation(result), _location(result, None), "")
     if witness and witness["fault"]:
         yield _fault(result, witness)
     for call in result.get("illegal_calls", []):
@@ -210,7 +208,7 @@ def _races(result: RaceResult, robustness: Result | None, known: Sequence[list[i
     """The races but for those of ``known`` lines; one whose run was left out has no place."""
     yield from (_race(result, race, robustness) for race in result["races"] if race["lines"] not in known)
     if result["verdict"] == "race" and not result["races"] and not known:
-        text = f"Race{_on(result)}: {result['reason']}."
+        text = sentences.fitting((f"race{_on(result)}: {result['reason']}",))
         yield _result(result, "race", text, _location(result, None), "")
 
 
@@ -222,45 +220,48 @@ def _by_consequences(result: Result) -> Iterator[Object]:
     for race in consequences["matters"]:
         yield _race_that_matters(result, race)
     for harmless in () if result.get("races") else consequences["harmless"]:
-        found = _one_race(result, harmless, "race", HARMLESS)
+        found = _one_race(result, harmless, "race", sentences.harmless_race(harmless))
         yield {**found, "level": "note"}
 
 
 def _race_that_matters(result: Result, race: ConsequentialRace) -> Object:
     """The race at its first access, with the two runs that end differently."""
-    found = _one_race(result, race["race"], "race-that-matters", f"{'; '.join(race['differs'])}")
+    found = _one_race(result, race["race"], "race-that-matters", sentences.race_that_matters(race))
+    for each in race["differs"]:
+        _relate(found, found["locations"][0], f"{each}, depending on which access comes first")
     flows = [_with_run({}, result, run).get("codeFlows", []) for run in race["runs"]]
     return found | {"codeFlows": [flow for each in flows for flow in each]}
 
 
 def _finding(result: Result | RaceResult, error: Error) -> Object:
-    """A finding about the text; its column is counted in the excerpt."""
-    text = error["message"] + (f". Hint: {error['hint']}" if error["hint"] else "")
+    """A finding about the text, with what would help; its column is counted in the excerpt."""
     line, column = error["line"], error["column"]
     other, number = place_of(line)
     region = _region([error["excerpt"]], number, (number, column, number, column + error["length"]))
-    return _result(result, error["code"], text, _location(result, region, other), error["excerpt"].strip())
+    location = _location(result, region, other)
+    found = _result(result, error["code"], sentences.fitting((error["message"],)), location, error["excerpt"].strip())
+    if error["hint"]:
+        _relate(found, location, error["hint"])
+    return found
 
 
 def _violation(result: Result, witness: Witness) -> Object:
+    """The violation where its late operation is issued, with the edges of its cycle and what it means for outcomes."""
     computation = witness["computation"]
     cycle = words.from_conflict(witness["cycle"] or [], computation)
-    sentences = words.cycle(cycle, computation)
-    level = severity_of_violation(result)
-    what = f"Not robust{', but harmless' * (level == 'note')}{_on(result)}"
-    text = f"{what}: a run on the network looks like no sequentially consistent run."
+    text = sentences.violation(result)
     if not cycle:
-        return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
-    late = words.diagnosis(witness)
-    text = short = f"{what}: {late}" if late else text
-    text += f" {' '.join(map(english.capital, sentences))} {words.contradiction(cycle)}"
+        return _with_run(_result(result, NOT_ROBUST, text, _location(result, None), ""), result, witness)
+    main = _place(result, witness, words.main_place(witness))
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
-    text += f" {words.effect(result)}" if result.get("effect") else ""
-    found = _result(result, "not-robust", text, _place(result, witness, words.main_place(witness)), commands)
-    places = [_place(result, witness, edge["from"]) for edge in cycle]
-    found["relatedLocations"] = _related(places, (f"{number}: {each}" for number, each in enumerate(sentences, 1)))
-    found["level"] = level
-    found["properties"] |= {"effect": result.get("effect"), "brief": short}
+    found = _result(result, NOT_ROBUST, text, main, commands)
+    *edges, last = words.cycle(cycle, computation)
+    for edge, each in zip(cycle, (*edges, f"{last} {words.contradiction(cycle)}"), strict=True):
+        _relate(found, _place(result, witness, edge["from"]), english.capital(each))
+    if effect := words.effect(result):
+        _relate(found, main, effect)
+    found["level"] = severity_of_violation(result)
+    found["properties"] |= {"effect": result.get("effect")}
     if fixes := result.get("fixes"):
         found["fixes"] = [_fix(result, witness, fix) for fix in fixes]
     return _with_run(found, result, witness)
@@ -290,22 +291,22 @@ def _fix(result: Result, witness: Witness, fix: Fix) -> Object:
 
 def _race(result: RaceResult, race: Race, robustness: Result | None) -> Object:
     """The race at its first access, an error unless the program is robust all the same."""
-    found = _one_race(result, race, "race")
+    found = _one_race(result, race, "race", sentences.race(race))
     answer = robustness["verdict"] if robustness else None
     found["level"] = "warning" if answer == "robust" else "error"
     found["properties"] |= {"robustness": answer}
     return _with_run(found, result, with_accesses(race))
 
 
-def _one_race(result: Result | RaceResult, race: Race, rule: str, consequence: str = "") -> Object:
-    """A ``race`` without a run: its two accesses, and what its ``consequence`` is."""
+def _one_race(result: Result | RaceResult, race: Race, rule: str, text: str) -> Object:
+    """A ``race`` without a run, at its first access, with both of them."""
     witness = with_accesses(race)
     last = range(len(race["computation"]), len(witness["computation"]))
     places = [_place(result, witness, place) for place in last]
     commands = " ".join(access["command"] for access in race["accesses"])
-    text = f"{english.capital(sentence(race))}{english.on_nodes(race['nodes'])}{': ' * bool(consequence)}{consequence}."
     found = _result(result, rule, text, places[0], commands)
-    found["relatedLocations"] = _related(places, phrases(race))
+    for place, each in zip(places, phrases(race), strict=True):
+        _relate(found, place, each)
     found["properties"] |= {"kind": race["kind"]}
     return found
 
@@ -313,10 +314,9 @@ def _one_race(result: Result | RaceResult, race: Race, rule: str, consequence: s
 def _fault(result: Result | RaceResult, witness: Witness) -> Object:
     fault = witness["fault"]
     assert fault is not None
-    text = f"Rank {fault['rank']}: {fault['reason']}, in a sequentially consistent run{_on(result)}."
     end = fault["column"] + fault.get("length", 0)
     location = _located(result, witness, fault["line"], fault["column"], fault["line"], end)
-    found = _result(result, fault["code"], text, location, fault["command"])
+    found = _result(result, fault["code"], sentences.fault(fault), location, fault["command"])
     return _with_run(found, result, witness)
 
 
@@ -325,12 +325,11 @@ def _illegal_call(result: Result, call: IllegalCall) -> Object:
     other, line = place_of(call["line"])
     run = call["run"]
     command = run["computation"][-1]["command"] if run and run["computation"] else ""
-    text = f"{english.capital(f'{_on(result)} {illegal_call(call)}'.strip())}."
     location = _point(result, run, call) if run else _location(result, {"startLine": line}, other)
-    found = _result(result, call["rule"], text, location, command)
+    found = _result(result, call["rule"], sentences.illegal_call(result, call), location, command)
     if (opened := call["opened"]) and run:
-        where = _point(result, run, opened)
-        found["relatedLocations"] = [{"id": 1, **where, "message": _message(f"{opened['call']} is here")}]
+        _relate(found, _point(result, run, opened), f"{opened['call']} is here")
+    _relate(found, location, call["remedy"])
     found["level"] = severity(result, "legal")
     return _with_run(found, result, run) if run else found
 
@@ -338,29 +337,23 @@ def _illegal_call(result: Result, call: IllegalCall) -> Object:
 def _failing_assertion(result: Result, witness: Witness) -> Object:
     """The assertion; a warning where that does not count."""
     failing = [place for place, event in enumerate(witness["computation"]) if event["holds"] is False]
-    text = f"The assertion fails in a sequentially consistent run{english.on_nodes(witness['nodes'])}."
     where = _place(result, witness, failing[-1]) if failing else _location(result, None)
     command = witness["computation"][failing[-1]]["command"] if failing else ""
-    found = _result(result, "failing-assertion", text, where, command)
+    found = _result(result, "failing-assertion", sentences.failing_assertion(witness), where, command)
     return _with_run(found | {"level": severity(result, "assertions")}, result, witness)
 
 
 def _deadlock(result: Result, witness: Witness) -> Object:
-    """The deadlock at the first rank that is stuck; a warning where that does not count."""
+    """The deadlock at the first rank that is stuck, with where all of them are; a warning where that does not
+    count."""
     standing = witness["standing"]
-    waits = result.get("deadlock_by", [])
-    stuck = words.stuck(standing, waits)
-    sentences = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
+    stuck = words.stuck(standing, result.get("deadlock_by", []))
     places = [_point(result, witness, words.stuck_at(each)) for each in stuck]
-    text = " ".join(
-        [
-            f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}{stuck_because(waits)}.",
-            *sentences,
-        ]
-    )
     commands = " ".join(words.stuck_at(each)["command"] for each in stuck)
-    found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
-    found["relatedLocations"] = _related(places, sentences)
+    where = places[0] if places else _location(result, None)
+    found = _result(result, "deadlock", sentences.deadlock(result, witness), where, commands)
+    for place, each in zip(places, stuck, strict=True):
+        _relate(found, place, f"Rank {each['rank']} {words.standing(each, standing)}.")
     return _with_run(found | {"level": severity(result, "progress")}, result, witness)
 
 
@@ -381,19 +374,20 @@ def _result(result: Result | RaceResult, rule: str, text: str, location: Object,
     }
 
 
-def _related(places: Iterable[Object], messages: Iterable[str]) -> list[Object]:
-    """Places that belong to a result, each with what is to be said of it."""
-    return [
-        {"id": number, **place, "message": _message(message)}
-        for number, (place, message) in enumerate(zip(places, messages, strict=True), start=1)
-    ]
+def _relate(found: Object, place: Object, message: str) -> None:
+    """Add a place that belongs to a result, with what is to be said of it."""
+    related = found.setdefault("relatedLocations", [])
+    related.append({"id": len(related) + 1, **place, "message": _message(message)})
 
 
 def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> Object:
-    """``found`` with the run as a code flow: its steps in their order, a step of an operation nested in its rank."""
+    """``found`` with the run as a code flow."""
+    return found | {"codeFlows": [_flow(result, witness)]} if witness["computation"] else found
+
+
+def _flow(result: Result | RaceResult, witness: Witness) -> Object:
+    """The run as a code flow: its steps in their order, a step of an operation nested in its rank."""
     computation = witness["computation"]
-    if not computation:
-        return found
     on_cycle = words.cycle_steps(witness)
     steps = []
     for place, event in enumerate(computation):
@@ -408,33 +402,35 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
             }
         )
     title = _message(f"{words.title(witness)}.")
-    found["codeFlows"] = [{"message": title, "threadFlows": [{"locations": steps}]}]
-    return found
+    return {"message": title, "threadFlows": [{"locations": steps}]}
 
 
 def notifications(result: Result | RaceResult) -> Iterator[Object]:
     """Notifications that a search gave no answer, or not the whole one, that a program is in error for a reason
     without a place, or that it is not meant for its number of nodes."""
-    note = result.get("count_note")
-    place = _location(result, None)
-    if note:
-        (other, line), column = place_of(note["line"]), note["column"]
-        place = _location(result, {"startLine": line, "startColumn": column} if line else None, other)
-    if note and not note["nothing"]:
-        yield {
-            "descriptor": {"id": NODE_COUNT, "index": 1},
-            "level": "note",
-            "message": _message(note["sentence"]),
-            "locations": [place],
-        }
-    yield from _open_lines(result)
-    witness = result.get("witness")
+    yield from remarks(result)
+    witness, note = result.get("witness"), result.get("count_note")
     placed = result["errors"] or (witness and witness["fault"])
     is_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"
     if is_open or (result["verdict"] == "error" and not placed):
-        text = f"{english.capital(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
-        found = _notification(result, "warning" if is_open else "error", text)
-        yield found | {"locations": [place]} if note and note["nothing"] else found
+        text = f"{result['verdict']}{_on(result)}: {result['reason'] or 'no reason is known'}"
+        found = _notification(result, UNKNOWN, "warning" if is_open else "error", text)
+        yield found | {"locations": [_of_note(result, note)]} if note and note["nothing"] else found
+
+
+def remarks(result: Result | RaceResult) -> Iterator[Object]:
+    """Notifications beside an answer: that the program is not meant for its number of nodes, and what else is open."""
+    note = result.get("count_note")
+    if note and not note["nothing"]:
+        found = _notification(result, NODE_COUNT, "note", note["sentence"])
+        yield found | {"locations": [_of_note(result, note)]}
+    yield from _open_lines(result)
+
+
+def _of_note(result: Result | RaceResult, note: CountNote) -> Object:
+    """The place by which a program is not meant for a number of nodes."""
+    (other, line), column = place_of(note["line"]), note["column"]
+    return _location(result, {"startLine": line, "startColumn": column} if line else None, other)
 
 
 def _open_lines(result: Result | RaceResult) -> Iterator[Object]:
@@ -445,17 +441,17 @@ def _open_lines(result: Result | RaceResult) -> Iterator[Object]:
     open_ = [] if not found or result["verdict"] == "unknown" else left_open(found)
     if open_:
         reason = because(verdict)
-        text = f"{english.capital(english.listed(open_))} could not be decided{_on(result)}{reason and ': '}{reason}"
-        yield _notification(result, "warning", text)
+        text = f"{english.listed(open_)} could not be decided{_on(result)}{reason and ': '}{reason}"
+        yield _notification(result, UNKNOWN, "warning", text)
     if races := races_left(verdict):
-        yield _notification(result, "note", english.capital(races))
+        yield _notification(result, UNKNOWN, "note", races)
 
 
-def _notification(result: Result | RaceResult, level: str, text: str) -> Object:
+def _notification(result: Result | RaceResult, what: str, level: str, text: str) -> Object:
     return {
-        "descriptor": {"id": UNKNOWN, "index": 0},
+        "descriptor": {"id": what, "index": [UNKNOWN, NODE_COUNT].index(what)},
         "level": level,
-        "message": _message(text),
+        "message": _message(sentences.fitting((text,))),
         "locations": [_location(result, None)],
     }
 

@@ -11,7 +11,7 @@ from pgasrob.render import english, every_count_text, words
 from pgasrob.render.illegal_calls_json import IllegalCall
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.one_race_text import sentence as race_sentence
-from pgasrob.render.run_json import Witness
+from pgasrob.render.run_json import Standing, Witness
 from pgasrob.render.strict_waits_json import because as stuck_because
 from pgasrob.render.synchronised_json import (
     HARMLESS,
@@ -118,10 +118,15 @@ def deadlock(result: Result) -> str:
     waits = result.get("deadlock_by", [])
     ends = f"{which} ends in a deadlock{_where(result, run)}{stuck_because(waits)}"
     for rank in words.stuck(run["standing"], waits)[:1] if run else ():
-        command = words.stuck_at(rank)
-        how = "spins for ever" if rank.get("loop") else "waits"
-        return f"{ends}: rank {rank['rank']} {how} in line {command['line']} ({visible(command['command'])})"
+        return f"{ends}: {stuck(rank)}"
     return ends
+
+
+def stuck(rank: Standing) -> str:
+    """The clause that says where ``rank`` is stuck: ``rank 0 waits in line 12 (shmem_barrier_all())``."""
+    command = words.stuck_at(rank)
+    how = "spins for ever" if rank.get("loop") else "waits"
+    return f"rank {rank['rank']} {how} in line {command['line']} ({visible(command['command'])})"
 
 
 def illegal_call(call: IllegalCall) -> str:

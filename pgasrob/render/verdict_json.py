@@ -22,6 +22,7 @@ from pgasrob.render.every_count_json import (
     obstacles_to_json,
     only_to_json,
 )
+from pgasrob.render.finding_json import FindingInBrief
 from pgasrob.render.hardware_text import HardwareDifference, hardware_to_json
 from pgasrob.render.illegal_calls_json import IllegalCall, illegal_calls_to_json
 from pgasrob.render.one_race_json import Race
@@ -139,7 +140,8 @@ class Result(TypedDict):
     ``count_note``: why the program is not meant for this number of nodes, or why that was chosen.
 
     ``synchronised``: whether the program is correctly synchronised, None where it is in error; ``consequences``: on
-    which races depends how SC runs end, where that was asked.
+    which races depends how SC runs end, where that was asked. ``findings``: what is wrong, with a place and a sentence
+    each, added when the object is printed.
     """
 
     schema: int
@@ -198,6 +200,7 @@ class Result(TypedDict):
     count_note: NotRequired[CountNote]
     only: NotRequired[Only]
     least: NotRequired[int]
+    findings: NotRequired[list[FindingInBrief]]
 
 
 class RaceResult(TypedDict):
@@ -238,6 +241,7 @@ class RaceResult(TypedDict):
     must_rma: NotRequired[list[list[int]]]
     must_rma_reason: NotRequired[str]
     count_note: NotRequired[CountNote]
+    findings: NotRequired[list[FindingInBrief]]
 
 
 def deadlock_kind(run: Witness | None) -> Literal["blocked", "spins"] | None:

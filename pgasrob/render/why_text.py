@@ -110,6 +110,8 @@ class Sentences:
                     return f"the signal of {mine} comes after its data"
                 return f"{mine} comes after {operation}, as notifications and signals do"
             case "queues":
+                if not self._instance.program.source.shows_commands:
+                    return f"{operation} and operations like it are done in the order in which they are issued"
                 name = self._instance.program.queue_name(suspect.queue or 0)
                 return f"queue {name}, in which {operation} is, keeps its operations in order"
             case "accumulates":

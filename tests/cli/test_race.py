@@ -243,7 +243,7 @@ def test_check_says_both(folder: Path) -> None:
     assert "robustness" not in result["races"]
     assert run("check", "race.pgas", "--races").exit_code == 0
     brief = run("check", "race.pgas", "--races", "--brief").stdout.splitlines()
-    assert [line.partition(": ")[2].partition(":")[0] for line in brief] == ["robust on 2 nodes", "race"]
+    assert [line.partition(": ")[2].partition(":")[0] for line in brief] == ["robust on 2 nodes", "warning"]
     run("check", "race.pgas", "two.pgas", "--races", "-j1", "--witness", "both.sarif", "--witness", "both.json")
     rules = [each["ruleId"] for each in json.loads(Path("both.sarif").read_text())["runs"][0]["results"]]
     assert rules == ["race", "not-robust", "race"]

@@ -124,7 +124,7 @@ def test_every_output_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     code, printed = _run("check", "a.c")
     assert code == 3 and printed.startswith(f"a.c: nothing was checked on 2 nodes\n  {why}\n")
     assert "ok" not in printed and "search did not end" not in printed
-    assert _run("check", "a.c", "--brief") == (3, f"a.c: unknown: nothing was checked: {why}\n")
+    assert _run("check", "a.c", "--brief") == (3, f"a.c: unknown on 2 nodes: nothing was checked: {why}\n")
     for format in ("gcc", "github"):
         code, printed = _run("check", "a.c", "--format", format)
         assert code == 3 and printed.count("\n") == 1 and f"nothing was checked: {why}" in printed

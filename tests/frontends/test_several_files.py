@@ -93,7 +93,7 @@ def test_reports_name_the_files() -> None:
     assert "include/ring.h:15  shmem_fence()" in text
     assert "*               14  shmem_sync_all()" in text
     brief = run("check", "--compile-commands", str(LIBRARY), "--brief").stdout
-    assert brief.startswith(f"{os.path.relpath(LIBRARY / 'src/ring.c')}:14:5: error: not robust: ")
+    assert brief.startswith(f"{os.path.relpath(LIBRARY / 'src/ring.c')}:14:5: error: not robust on 2 nodes: ")
 
 
 def test_why_lines_of_several_files_are_in_order() -> None:

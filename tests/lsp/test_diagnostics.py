@@ -73,7 +73,7 @@ async def test_a_violation_is_shown_with_its_cycle_and_gone_when_it_is_mended(ed
     uri = editor.open(tmp_path / "one to one ü.pgas", NOT_ROBUST)
     violation, race = await editor.findings(uri)
     assert (violation.code, violation.severity, violation.source) == ("not-robust", DiagnosticSeverity.Error, "pgasrob")
-    assert violation.message.startswith("Not robust on 2 nodes: ")
+    assert violation.message.startswith("not robust on 2 nodes: ")
     assert violation.related_information and len(violation.related_information) > 2
     assert {each.location.uri for each in violation.related_information} == {uri}
     places = {piece(NOT_ROBUST, each.location.range) for each in violation.related_information}
@@ -129,7 +129,8 @@ async def test_columns_are_utf_16_and_lines_are_those_of_the_editor(editor: Edit
 
 async def test_errors_say_what_to_do(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "error.pgas", "process { barier; }\n")
-    assert "did you mean `barrier`?" in only(await editor.findings(uri)).message
+    related = only(await editor.findings(uri)).related_information
+    assert related and "did you mean `barrier`?" in related[0].message
     uri = editor.open(tmp_path / "error.c", "#include <shmem.h>\nint main(void) { shmem_init(); return {; }\n")
     (error, *_) = await editor.findings(uri)
     assert (error.severity, error.range.start.line) == (DiagnosticSeverity.Error, 1)
@@ -185,7 +186,7 @@ async def test_what_is_not_known_is_shown(tmp_path: Path) -> None:
     async with started("--timeout", "0.5", "--max-states", "0") as editor:
         published = only(await editor.findings(editor.open(tmp_path / "endless.pgas", ENDLESS)))
         assert published.severity == DiagnosticSeverity.Information
-        assert published.message.startswith("Unknown on 1 node: ") and "0.5 s" in published.message
+        assert published.message.startswith("unknown on 1 node: ") and "0.5 s" in published.message
 
 
 async def test_an_internal_error_has_its_code_and_place() -> None:

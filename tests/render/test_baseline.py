@@ -36,7 +36,7 @@ def test_only_what_is_new_counts() -> None:
     Path("good.pgas").write_text(ONE_TO_ONE)  # the same in another file
     result = run(f"check bad.pgas stuck.pgas good.pgas {kept} --witness new.sarif")
     assert result.exit_code == 1 and [line for line in result.stdout.splitlines() if "note: " not in line] == [
-        line for line in result.stdout.splitlines() if line.startswith("good.pgas:6:3: error: Not robust")
+        line for line in result.stdout.splitlines() if line.startswith("good.pgas:6:3: error: not robust")
     ]
     states = [
         (each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], each["baselineState"])

@@ -89,7 +89,7 @@ def test_every_format_says_it() -> None:
     (said,) = sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"]
     assert (said["level"], said["message"]["text"]) == (
         "warning",
-        f"Unknown on 2 nodes: nothing was checked: {NOTHING}",
+        f"unknown on 2 nodes: nothing was checked: {NOTHING}",
     )
     assert said["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 

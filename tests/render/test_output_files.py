@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pgasrob.render.findings import in_json
 from pgasrob.render.output_files import FORMATS, UnknownFormat, format_of, write
 from pgasrob.render.run_graph import NoRun
 from pgasrob.render.verdict_json import Result
@@ -108,7 +109,7 @@ def test_without_a_run(ending: str) -> None:
 
 def test_several_results_in_a_file() -> None:
     both = [result_of(ROBUST), result_of(ONE_TO_ONE)]
-    assert [json.loads(line) for line in FORMATS[".json"].text(both).splitlines()] == both
+    assert [json.loads(line) for line in FORMATS[".json"].text(both).splitlines()] == list(map(in_json, both))
     assert len(json.loads(FORMATS[".sarif"].text(both))["runs"][0]["results"]) == 1
     report = FORMATS[".txt"].text(both)
     assert "example.pgas: robust" in report and "example.pgas: not robust" in report

@@ -13,11 +13,12 @@ import pytest
 import pgasrob
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
+from pgasrob.render.brief import brief
 from pgasrob.render.lines import ASCII, plain
 from pgasrob.render.one_race_json import with_accesses
 from pgasrob.render.output_files import FORMATS, drawable
 from pgasrob.render.races_json import counted, is_about_races, races_to_json
-from pgasrob.render.races_text import brief, race_report
+from pgasrob.render.races_text import race_report
 from pgasrob.render.rows import in_short
 from pgasrob.render.source_places import dumps, with_lines
 from pgasrob.render.verdict_json import RaceResult
@@ -172,10 +173,10 @@ def test_a_fault_is_shown_with_its_run() -> None:
 
 def test_a_line_for_each_race() -> None:
     assert list(brief(result_of(REMOTE))) == [
-        "x.pgas:7:13: race: lines 7 and 8 race for y of rank 1 (remote memory): the write of rank 0 arrives at y@1, "
-        "and rank 1 loads y@1, in either order; robust"
+        "x.pgas:7:13: warning: race on 2 nodes: lines 7 and 8 race for y of rank 1 (remote memory): the write of rank "
+        "0 arrives at y@1, and rank 1 loads y@1, in either order"
     ]
-    assert list(brief(result_of(QUIET), several=True)) == ["x.pgas: no race on 2 nodes; robust"]
+    assert list(brief(result_of(QUIET))) == ["x.pgas: no race on 2 nodes; robust"]
     unexpected: RaceResult = {**result_of(QUIET), "expected": "2 pairs", "as_expected": False}
     assert list(brief(unexpected)) == ["x.pgas: no race on 2 nodes; robust (expected 2 pairs, found none)"]
     assert len(list(brief(result_of(THREE)))) == 3

@@ -93,10 +93,11 @@ def test_a_violation() -> None:
     late = text_at(result["locations"][0]["physicalLocation"]["region"], ONE_TO_ONE)
     assert late == "write(x, (me + 1) % nodes, y, q)"
     related = [text_at(each["physicalLocation"]["region"], ONE_TO_ONE) for each in result["relatedLocations"]]
-    assert related == ["r <- mem[y]", *["write(x, (me + 1) % nodes, y, q)"] * 2, "barrier", "barrier"]
-    assert "must come before step 9 (the write of rank" in result["message"]["text"]
-    told = result["message"]["text"]
-    assert "would have to come before itself. On the network an assertion of rank 0 in line 9" in told
+    put = "write(x, (me + 1) % nodes, y, q)"
+    assert related == ["r <- mem[y]", put, put, "barrier", "barrier", put]
+    first, *_, last, effect = (each["message"]["text"] for each in result["relatedLocations"])
+    assert "must come before step 9 (the write of rank" in first and "would have to come before itself." in last
+    assert effect.startswith("On the network an assertion of rank 0 in line 9")
     assert (result["level"], result["properties"]["effect"]) == ("error", "assertion")
     steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
     assert len(steps) == 9
@@ -144,7 +145,7 @@ def test_a_fault_an_assertion_and_a_deadlock() -> None:
     assert [each["ruleId"] for each in run["results"]] == ["failing-assertion", "deadlock"]
     deadlock = run["results"][1]
     assert [each["physicalLocation"]["region"]["startLine"] for each in deadlock["relatedLocations"]] == [6, 9]
-    assert "Rank 1 stands before await(mem[flag] == 2)" in deadlock["message"]["text"]
+    assert "Rank 1 stands before await(mem[flag] == 2)" in deadlock["relatedLocations"][1]["message"]["text"]
     descriptions = [rule["fullDescription"]["text"] for rule in parsed(result_of(FAULT))["tool"]["driver"]["rules"]]
     assert "a negative queue" in descriptions[len(RULES)]
 
@@ -154,7 +155,7 @@ def test_a_deadlock_is_reported_where_a_rank_waits_and_not_where_one_is_stopped(
     (deadlock,) = parsed(result_of(text))["results"]
     assert deadlock["locations"][0]["physicalLocation"]["region"]["startLine"] == 3
     assert [each["physicalLocation"]["region"]["startLine"] for each in deadlock["relatedLocations"]] == [3, 2]
-    assert "Rank 1 stands before await(mem[f] == 1)" in deadlock["message"]["text"]
+    assert "Rank 1 stands before await(mem[f] == 1)" in deadlock["relatedLocations"][0]["message"]["text"]
 
 
 def test_findings_about_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,8 +234,8 @@ def test_a_violation_that_no_outcome_was_found_of_is_a_note_or_an_error(
     log = json.loads(to_sarif([to_json(verdict)]))
     (result,) = log["runs"][0]["results"]
     assert (result["level"], result["properties"]["effect"]) == (level, effect)
-    assert said in result["message"]["text"]
-    assert result["message"]["text"].startswith("Not robust, but harmless on 2 nodes: ") == (level == "note")
+    assert said in result["relatedLocations"][-1]["message"]["text"]
+    assert result["message"]["text"].startswith("not robust, but harmless on 2 nodes: ") == (level == "note")
 
 
 def test_a_region_counts_a_character_beyond_16_bits_as_two_columns() -> None:

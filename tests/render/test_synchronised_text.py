@@ -114,7 +114,9 @@ def test_a_race_that_changes_nothing_is_a_note() -> None:
     ]
     answer, note = brief(found)
     assert answer == "p.c: correctly synchronised on 3 nodes"
-    assert note.startswith("p.c:13:9: note: race that changes nothing: line 13 races with itself for done of rank 0")
+    assert note.startswith(
+        "p.c:13:9: note: race on 3 nodes that changes nothing: line 13 races with itself for done of rank 0"
+    )
     assert [(each["ruleId"], each["level"]) for each in findings(found)] == [("race", "note")]
     assert synchronised_text.of_sc_runs(found) == ("ok", "good")
 
@@ -122,7 +124,7 @@ def test_a_race_that_changes_nothing_is_a_note() -> None:
 def test_a_race_that_matters_is_an_error_with_both_runs() -> None:
     found = result(example("matters/mpi_store_after_post.c"))
     [line] = brief(found)
-    assert line.startswith("p.c:23:9: error: race: lines 23 and 29 race for mine[0] of rank 0")
+    assert line.startswith("p.c:23:9: error: race on 2 nodes: lines 23 and 29 race for mine[0] of rank 0")
     [finding] = findings(found)
     assert (finding["ruleId"], finding["level"], len(finding["codeFlows"])) == ("race-that-matters", "error", 2)
     assert "mine[0]@0 at the end is 1 or 7" in finding["message"]["text"]
@@ -164,10 +166,10 @@ def test_what_is_left_open_is_said_with_its_reason() -> None:
     assert "races: could not be decided: there is no end" in [text for text, _ in synchronised_text.sentences(found)]
     assert [*brief(found)] == [
         "p.c: robust on 3 nodes",
-        "p.c: warning: races could not be decided: there is no end",
+        "p.c: warning: races could not be decided on 3 nodes: there is no end",
     ]
     [note] = notifications(found)
-    assert note["message"]["text"] == "Races could not be decided on 3 nodes: there is no end"
+    assert note["message"]["text"] == "races could not be decided on 3 nodes: there is no end"
     assert synchronised_text.of_sc_runs(found) == ("race?", "open")
 
 

@@ -189,7 +189,7 @@ def test_what_is_said() -> None:
     ]
     why = "where MPI_Bcast and MPI_Send wait for other ranks, as MPI-4.1, 6.14 and MPI-4.1, 3.5 allow"
     assert f"ends in a deadlock {why}: rank 0 waits in line 10" in deadlock(result)
-    assert f"test.c:10:16: error: deadlock {why}: rank 0 stands" in "".join(brief(result))
+    assert f"test.c:10:16: error: deadlock on 2 nodes {why}: rank 0 waits" in "".join(brief(result))
     assert why in to_sarif([result])
 
 

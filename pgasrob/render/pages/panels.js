@@ -80,8 +80,15 @@ class Queues {
       return;
     }
     this.box.replaceChildren(...ordered.map(({ rank, queue, operations }) => make("div", { class: "queue" },
-      make("h3", {}, `rank ${rank}, queue ${queue.name} `, term(queue.unordered ? "unordered" : "FIFO")),
+      make("h3", {}, `rank ${rank}${this.among(operations[0], queue)} `, term(queue.unordered ? "unordered" : "FIFO")),
       make("ol", {}, ...operations.map((operation) => this.line(operation))))));
+  }
+
+  /** Among which operations of its rank `operation` is: the queues of a C program have names of no meaning to users. */
+  among(operation, queue) {
+    const { call, target } = this.run.events[operation.issue];
+    if (call === undefined) return `, queue ${queue.name}`;
+    return target === null ? "" : ` to rank ${target}`;
   }
 
   /** What is on its way, and how far it has come. */
