@@ -19,6 +19,7 @@ from pgasrob.explore.no_files import from_now_on
 from pgasrob.explore.request_bounds import COSTS, SECONDS
 from pgasrob.explore.service import Service
 from pgasrob.render.english import count as counted
+from pgasrob.robustness.limits import size_text
 
 SHARE = 2
 """An engine gives up by itself after such a part of the time and memory: it can say then what it knows."""
@@ -78,7 +79,7 @@ class Workers:
                     parts = seconds / SHARE, memory // SHARE
                     return await bounded.run(seconds, memory, answer, turn.what, asked, *parts)
                 except bounded.TooLarge:
-                    most = f"took more memory than the {memory / (1 << 30):.2g} GB that it may"
+                    most = f"took more memory than the {size_text(memory)} that it may"
                     raise Refused(503, f"this {most} and was given up; try a smaller program") from None
                 except bounded.TooLong:
                     message = f"this took longer than {seconds:g} s and was given up"

@@ -314,7 +314,7 @@ LARGE = (
 
 @pytest.mark.parametrize(
     ("text", "seconds", "memory", "why"),
-    [(RUNS_AWAY, 1.0, 4 << 30, "longer than 1 s"), (LARGE, 60.0, 200 << 20, "more memory than the 0.2 GB")],
+    [(RUNS_AWAY, 1.0, 4 << 30, "longer than 1 s"), (LARGE, 60.0, 200 << 20, "more memory than the 210 MB")],
 )
 def test_a_check_that_runs_away_is_ended(
     text: str, seconds: float, memory: int, why: str, monkeypatch: pytest.MonkeyPatch
