@@ -44,7 +44,7 @@ class Names:
         for module, offset, size, name in sorted(appendix.symbols):
             self._symbols.setdefault(module, []).append((offset, size, name))
         self._noted: list[list[tuple[int, Memory]]] = [[] for _ in range(ranks)]
-        self._taken: dict[str, list[Hashable]] = {}
+        self._taken: dict[tuple[str, bool], list[Hashable]] = {}
         self._windows: dict[int, tuple[int, Place]] = {}
         self._elements: dict[Hashable, tuple[int, str]] = {}
 
@@ -138,7 +138,7 @@ class Names:
         return None
 
     def _called(self, known: _Known, size: int) -> Called:
-        base = self._distinct(known.name, known.of)
+        base = self._distinct(known)
         whole = self._variables.size(known.type)
         if not known.pointed_to and whole:
             element = self._variables.element(known.type, known.offset)
@@ -168,10 +168,11 @@ class Names:
             return Called(name, min(size, 8), "unknown")
         return Called(name, min(element.bytes, 8), element.kind)
 
-    def _distinct(self, name: str, of: Hashable) -> str:
-        """The name, with a number where another object has it, too."""
-        taken = self._taken.setdefault(name, [])
-        if of not in taken:
-            taken.append(of)
-        number = taken.index(of) + 1
-        return name if number == 1 else f"{name} ({number})"
+    def _distinct(self, known: _Known) -> str:
+        """The name, with a number where another object has it, too. What a pointer points to has the name of the
+        pointer, and something behind it."""
+        taken = self._taken.setdefault((known.name, known.pointed_to), [])
+        if known.of not in taken:
+            taken.append(known.of)
+        number = taken.index(known.of) + 1
+        return known.name if number == 1 else f"{known.name} ({number})"

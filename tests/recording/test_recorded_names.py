@@ -145,18 +145,25 @@ def test_a_source_on_the_stack_has_the_value_of_each_call(tmp_path: Path) -> Non
 
 
 def names() -> Names:
-    types = (("unknown", 0), ("signed", 4), ("struct", 8, (("x", 0, 1), ("y", 4, 1))), ("array", 1, (4,)))
+    types = (
+        ("unknown", 0),
+        ("signed", 4),
+        ("struct", 8, (("x", 0, 1), ("y", 4, 1))),
+        ("array", 1, (4,)),
+        ("unsigned", 8),
+    )
     return Names(
         Appendix(
             {Place(0, 50): ("f.c", 3, "f")},
             [(0, 100, 16, "seen"), (0, 300, 8, "alone")],
             variables=Variables(
                 types,
-                {0: [Variable(100, "seen", 3), Variable(200, "point", 2)]},
+                {0: [Variable(100, "seen", 3), Variable(200, "point", 2), Variable(400, "grid", 4)]},
                 {Place(0, 50): [Variable(-16, "own", 1), Variable(-8, "pair", 2)]},
                 {
                     Place(0, 60): Allocation("list", "", 2),
                     Place(0, 61): Allocation("one", "", 1),
+                    Place(0, 62): Allocation("grid", "", 1),
                     Place(0, 70): Allocation("", "win", 0),
                 },
             ),
@@ -187,5 +194,8 @@ def test_names() -> None:
     assert known.of_region(0, region, 8, modules, 4) == Called("win[2]", 4, "unknown")
     other = region._replace(identity=8)
     assert known.of_region(0, other, 8, modules, 4).name == "window 0[2]"
+    heap = Region(1, 1, 0xC000, 16, 0, -1, 0, Place(0, 62))
+    assert known.static(0, 400, 8).name == "grid" and known.of_region(0, heap, 8, modules, 4).name == "grid[2]"
+    assert known.of_region(0, heap._replace(identity=1), 8, modules, 4).name == "grid (2)[2]"
     known.note_elements((3, 9), 8, "MPI_DOUBLE")
     assert known.of_region(0, region, 8, modules, 8) == Called("win[1]", 8, "float")
