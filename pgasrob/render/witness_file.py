@@ -124,7 +124,8 @@ def _blank(text: str, place: int) -> int:
 
 
 def validated(value: object) -> Result | RaceResult:
-    """``value`` as a result, without the keys that the schema does not know. Raises :class:`BadWitnessFile`."""
+    """``value`` as a result, without its findings and the keys that the schema does not know. Raises
+    :class:`BadWitnessFile`."""
     if not isinstance(value, dict) or not {"schema", "verdict", "witness"} & value.keys():
         if isinstance(value, dict) and value.get("engine") == "outcomes":
             raise BadWitnessFile(OUTCOMES)
@@ -134,6 +135,7 @@ def validated(value: object) -> Result | RaceResult:
         raise BadWitnessFile(f"schema: this version of pgasrob reads schema {SCHEMA}, and the file has {found}")
     if value.get("engine") == "outcomes":
         raise BadWitnessFile(OUTCOMES)
+    value.pop("findings", None)  # they are made again of what they are about
     if isinstance(value.get("races"), list):
         return _about_races(value)
     result = _simulated(value) if value.get("engine") == "run" else cast(Result, _typed(value, Result, ""))

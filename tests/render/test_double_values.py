@@ -110,6 +110,7 @@ def test_json_has_the_bits_and_says_of_what(file: Path, tmp_path: Path) -> None:
     del run["doubles"]
     [older] = read_results(json.dumps(found).encode())
     assert older["witness"] is not None and "doubles" not in older["witness"]
+    del found["findings"]  # they are made again
     assert json.loads(json.dumps(older)) == found
 
 
