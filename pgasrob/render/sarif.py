@@ -381,11 +381,18 @@ def _relate(found: Object, place: Object, message: str) -> None:
 
 
 def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> Object:
-    """``found`` with the run as a code flow."""
-    return found | {"codeFlows": [_flow(result, witness)]} if witness["computation"] else found
+    """``found`` with the run as a code flow; before a violation the run that ends in its effect, where it is another
+    or goes on from it."""
+    effect_run = cast(Result, result).get("effect_run") if witness["shows"] == "violation" else None
+    flows = [_flow(result, witness, words.title(witness))] if witness["computation"] else []
+    if effect_run and effect_run["computation"] != witness["computation"]:
+        effect = words.effect(cast(Result, result)).replace("In another run on the network", "On the network")
+        title = f"A run on the network that ends as no SC run does. {effect}"
+        flows.insert(0, _flow(result, effect_run, title.strip().removesuffix(".")))
+    return found | {"codeFlows": flows} if flows else found
 
 
-def _flow(result: Result | RaceResult, witness: Witness) -> Object:
+def _flow(result: Result | RaceResult, witness: Witness, title: str) -> Object:
     """The run as a code flow: its steps in their order, a step of an operation nested in its rank."""
     computation = witness["computation"]
     on_cycle = words.cycle_steps(witness)
@@ -401,8 +408,7 @@ def _flow(result: Result | RaceResult, witness: Witness) -> Object:
                 "importance": "essential" if place in on_cycle or not on_cycle else "important",
             }
         )
-    title = _message(f"{words.title(witness)}.")
-    return {"message": title, "threadFlows": [{"locations": steps}]}
+    return {"message": _message(f"{title}."), "threadFlows": [{"locations": steps}]}
 
 
 def notifications(result: Result | RaceResult) -> Iterator[Object]:

@@ -99,8 +99,10 @@ def test_a_violation() -> None:
     assert "must come before step 9 (the write of rank" in first and "would have to come before itself." in last
     assert effect.startswith("On the network an assertion of rank 0 in line 9")
     assert (result["level"], result["properties"]["effect"]) == ("error", "assertion")
-    steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
-    assert len(steps) == 9
+    flows = [flow["threadFlows"][0]["locations"] for flow in result["codeFlows"]]
+    assert [len(steps) for steps in flows] == [12, 9]  # first the one that goes on to the assertion that fails
+    assert flows[0][9]["location"]["message"]["text"].endswith("assert(r == 1): FAILS")
+    steps = flows[1]
     assert [step["nestingLevel"] for step in steps].count(1) == 4
     assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
 
@@ -113,7 +115,7 @@ def test_columns_count_utf_16_code_units(tmp_path: Path, monkeypatch: pytest.Mon
     (folder / "é 1.pgas").write_text(source)
     (checked,) = check_all([str(folder / "é 1.pgas")], Job())
     run = parsed(to_json(checked.verdict))
-    steps = run["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"]
+    steps = run["results"][0]["codeFlows"][1]["threadFlows"][0]["locations"]
     texts = {text_at(step["location"]["physicalLocation"]["region"], source) for step in steps}
     assert texts == {"write(x, (me + 1) % nodes, y, q)", "barrier", "r <- mem[y]"}
     for artifact in found("artifactLocation", run):
@@ -205,7 +207,7 @@ def test_a_fingerprint_stays_when_lines_move() -> None:
 
 
 def test_nasty_texts() -> None:
-    steps = parsed(nasty())["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"]
+    steps = parsed(nasty())["results"][0]["codeFlows"][-1]["threadFlows"][0]["locations"]
     assert "%%{{init: {{}}}}%%" in steps[9]["location"]["message"]["text"]
 
 
