@@ -68,7 +68,7 @@ def _compiled(entry: Any, file: str, number: int) -> Compiled:
     flags, output = _flags(list(_written_out(arguments[1:], folder, file)), folder)
     wrong = [head for head, _ in flags.macros if not MACRO.fullmatch(head)]
     if wrong:
-        raise _refused(file, f"entry {number}: `{wrong[0]}` is no name of a macro")
+        raise _refused(file, f"entry {number}: `{wrong[0]}` is not the name of a macro")
     output = entry.get("output") if isinstance(entry.get("output"), str) else output
     return _near(os.path.join(folder, source)), flags, _target(os.path.join(folder, output)) if output else ""
 

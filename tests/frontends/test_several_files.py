@@ -234,7 +234,7 @@ def test_variables_without_a_value_are_one(tmp_path: Path) -> None:
 
 def test_what_does_not_fit(tmp_path: Path) -> None:
     assert refused(tmp_path, main_c=MAIN, f_c="int f(long x) { return 1; }\n") == (
-        "PG127", "main.c", 3, "`f` is declared here other than it is defined: "
+        "PG127", "main.c", 3, "`f` is declared here differently from its definition: "
         f"{tmp_path / 'f.c'} has `long` as the type of parameter 1, not `int`",
     )  # fmt: skip
     assert refused(tmp_path, main_c=MAIN, f_c="long f(int x) { return 1; }\n")[0] == "PG127"
@@ -274,7 +274,8 @@ def test_a_function_of_a_header_that_macros_change(tmp_path: Path) -> None:
     main, f = '#define K 1\n#include "k.h"\n' + MAIN, '#include "k.h"\nint f(int x) { return k(); }\n'
     assert linked(tmp_path, main_c=main, f_c=f"#define K 1\n{f}").compiled.unit.units
     found = refused(tmp_path, main_c=main, f_c=f"#define K 2\n{f}")
-    assert found == ("PG127", "k.h", 1, "`k` is another function in each file that includes this, since macros differ")
+    differs = "`k` is a different function in each file that includes this, because macros differ"
+    assert found == ("PG127", "k.h", 1, differs)
     main = "#define TWO(n) struct { int a; } n; struct { long b, c; } n##2;\nTWO(x)\nint y[sizeof x2 - sizeof x];\n"
     assert linked(tmp_path, main_c=f"{main}int main(void) {{ return 0; }}\n").compiled.unit.objects["y"].type == Array(
         INT, 12

@@ -45,7 +45,7 @@ class Levels:
     def off_main(self) -> Rule:
         return Rule(
             f"{self.name}-thread-off-main",
-            f"below {self.shown(SERIALIZED)} the main thread alone makes calls",
+            f"below {self.shown(SERIALIZED)} only the main thread makes calls",
             self.section,
             f"ask for {self.shown(SERIALIZED)}, or let the main thread make the call",
         )

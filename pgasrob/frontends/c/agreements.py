@@ -38,4 +38,4 @@ class Agreements:
         numbers of nodes, is not known."""
         for key, (name, span) in self.calls.items():
             if any(key not in made for made in self.ends):
-                raise NumberNeeded(f"`{name}` is called on some ways only, and so perhaps not by all ranks", span)
+                raise NumberNeeded(f"`{name}` is called on some paths only, so perhaps not by all ranks", span)

@@ -152,7 +152,7 @@ def _on_each(compute: Callable[[int, int, IntType], int], left: Known, right: Kn
 
 def _on_pointers(operator: str, left: Value, right: Value) -> Value:
     if isinstance(left, Entry) or isinstance(right, Entry):
-        raise NumberNeeded(f"`{operator}` on a pointer to the entry of a rank is another thing on every rank")
+        raise NumberNeeded(f"`{operator}` on a pointer to the entry of a rank differs between ranks")
     if operator in ("==", "!="):
         equal = _same(left, right)
         if isinstance(equal, bool):
@@ -179,7 +179,7 @@ def _on_pointers(operator: str, left: Value, right: Value) -> Value:
         return rounded
     raise Problem(
         "PG143",
-        f"`{operator}` on pointers of which more must be known",
+        f"`{operator}` on pointers that are not known well enough",
         "compare pointers into one object, or compute with indices",
     )
 
@@ -206,7 +206,7 @@ def _same(left: Value, right: Value) -> bool | Expr:
     if isinstance(left, Address) and isinstance(right, Address):
         if left.place != right.place:
             if left.object == right.object and _may_be_one(left.owner, right.owner):
-                raise NumberNeeded("whether two pointers point to one place is another thing on some ranks")
+                raise NumberNeeded("whether two pointers point to one place differs between ranks")
             return False
         equal = folded(Binary("==", _offset(left), _offset(right), LONG))
         known = constant(equal)

@@ -127,7 +127,7 @@ class Calling:
             return
         except NumberNeeded as needed:
             if needed.span is None:
-                needed.message = f"what `{name}` does here is another thing on every number of nodes"
+                needed.message = f"what `{name}` does here differs between numbers of nodes"
             raise
         except Several as several:
             assert before is not None
@@ -146,9 +146,7 @@ class Calling:
             case [Outcome() as outcome]:
                 self._finish(outcome)
             case []:
-                raise NumberNeeded(
-                    f"how `{name}` may end is another thing on every number of nodes", self.position.span
-                )
+                raise NumberNeeded(f"how `{name}` may end differs between numbers of nodes", self.position.span)
             case _:
                 self._choose(ways)
 
@@ -185,7 +183,7 @@ class Calling:
                 "PG104",
                 f"`{name}` in the region of `#pragma omp {teams[0].name}` in line {teams[0].span.line}: threads that "
                 "communicate are not supported",
-                "communicate before the region or behind it",
+                "communicate before the region or after it",
             )
 
     def _look_at_pointers(self, call: code.Call) -> None:

@@ -56,7 +56,7 @@ class MachineCall:
     @property
     def rank(self) -> int:
         if self.symbolic:
-            raise NumberNeeded(f"what `{self.name}` does here is another thing on every rank", self.span)
+            raise NumberNeeded(f"what `{self.name}` does here differs between ranks", self.span)
         return self.machine.position.rank.number
 
     @property
@@ -71,7 +71,7 @@ class MachineCall:
     @property
     def nodes(self) -> int:
         if self.symbolic:
-            raise NumberNeeded(f"what `{self.name}` does here is another thing on every number of nodes", self.span)
+            raise NumberNeeded(f"what `{self.name}` does here differs between numbers of nodes", self.span)
         return self.machine.world.nodes
 
     @property
@@ -94,7 +94,7 @@ class MachineCall:
         return bounds is not None and value in bounds
 
     def number_needed(self, what: str) -> NoReturn:
-        raise NumberNeeded(f"{what} is another thing on every number of nodes", self.span)
+        raise NumberNeeded(f"{what} differs between numbers of nodes", self.span)
 
     def at_most(self, nodes: int) -> None:
         world = self.machine.world
@@ -120,8 +120,8 @@ class MachineCall:
         if isinstance(value, Undefined):
             raise self._not_set(index)
         if isinstance(value, Unknown) and is_of_rank(value.expr):
-            differs = "rank" if depends_on_rank(value.expr) else "number of nodes"
-            raise NumberNeeded(f"{self._which(index)} is another number on every {differs}", self.span)
+            between = "ranks" if depends_on_rank(value.expr) else "numbers of nodes"
+            raise NumberNeeded(f"{self._which(index)} differs between {between}", self.span)
         raise Problem(
             "PG140",
             f"{self._which(index)} is not known here",
@@ -159,9 +159,7 @@ class MachineCall:
         value = self._argument(index)
         if isinstance(value, Address):
             if not of_others and isinstance(value.owner, Expr):
-                raise NumberNeeded(
-                    f"in whose memory {self._which(index)} points is another thing on some ranks", self.span
-                )
+                raise NumberNeeded(f"in whose memory {self._which(index)} points differs between ranks", self.span)
             if not of_others and self.machine.position.whose(value) is not None:
                 raise Problem(
                     Wrong.ELSEWHERE,
@@ -453,7 +451,7 @@ class MachineCall:
         known = self.own_fact(key)
         collects = isinstance(known, frozenset | tuple) and isinstance(value, type(known)) and set(known) <= set(value)
         if known not in (None, value) and not collects:
-            raise NumberNeeded(f"what `{self.name}` is given is another thing on some ranks", self.span)
+            raise NumberNeeded(f"what `{self.name}` is given differs between ranks", self.span)
         self.machine.facts.publish(SOME, key, value)
 
     def published(self, rank: int, key: str) -> Hashable | None:

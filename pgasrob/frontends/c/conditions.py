@@ -112,7 +112,7 @@ class Arithmetic:
             return value
         if token.kind == "name":
             if self._peek() == "(":
-                raise error("PG102", f"`{token.text}` is no macro that an `#{self.directive.text}` could call", token)
+                raise error("PG102", f"`{token.text}` is not a macro that `#{self.directive.text}` could call", token)
             return self.constant(token.text)
         if token.kind == "number":
             found, _ = number(token)

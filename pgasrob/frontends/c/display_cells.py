@@ -52,7 +52,7 @@ class Display:
     def _store(self, id: ObjectId, offset: int, value: Value, type: CType) -> None:
         if not isinstance(value, Known | Unknown | Undefined):
             if registers_in(value):
-                raise Problem("PG143", "a pointer is shown of which it is not known where it points")
+                raise Problem("PG143", "a pointer is shown, and it is not known where it points")
             value = Known(self._numbers.setdefault(value, len(self._numbers) + 1))
         self._facts.note(id, offset, DOUBLE if isinstance(type, Floating) else LONG)
         self._memory.give_up(id, offset, 8, Const(0) if isinstance(value, Undefined) else expression(value))

@@ -81,7 +81,7 @@ class Evaluation:
             self.writer.write(Choose((Block((failing,)), Block(()))))
         else:
             self.position.gap(
-                f"the right side of `{expr.operator}` is an unknown value, for which it may have no value"
+                f"the right side of `{expr.operator}` is an unknown value, and for some values the result is undefined"
             )
         if divides and only_leaves(right):
             self.undecided.assume(self.position.state, Binary("!=", right, Const(0), expr.type), True)

@@ -423,7 +423,7 @@ class Facts:
         if facts.pieces is not None:
             return
         if facts.grows is not None or facts.hidden:
-            raise NumberNeeded(f"how `{facts.name}` lies in cells is another thing on every number of nodes")
+            raise NumberNeeded(f"how `{facts.name}` lies in cells differs between numbers of nodes")
         self._new_pieces(facts)
         self.changed()
 

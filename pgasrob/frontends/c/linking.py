@@ -122,7 +122,7 @@ class Linker:
             files = " and ".join(visible(each.file) for each in best)
             place = need.missing.diagnostics[0]
             message = f"`{name}` is defined in {files}, and it is not known which is meant"
-            raise SourceError([replace(place, code="PG127", message=message, hint="name one of these files alone")])
+            raise SourceError([replace(place, code="PG127", message=message, hint="name only one of these files")])
         unit = self._unit(best[0])
         assert isinstance(unit, Unit)
         return unit
@@ -243,7 +243,7 @@ def _twice(
     types = f", as `{shown(type)}` and not `{shown(before)}`" if type != before else ""
     message = f"`{name}` is defined in {visible(first or whole.file)}:{number} and again here{types}"
     if (first, number) == (second, line):
-        message = f"`{name}` is another function in each file that includes this, since macros differ"
+        message = f"`{name}` is a different function in each file that includes this, because macros differ"
     lines = unit.text.split("\n") if second == unit.file else unit.texts.get(second, unit.text).split("\n")
     excerpt = lines[line - 1] if 0 < line <= len(lines) else ""
     hint = "make one of them `static`, or leave one of the files out"
@@ -288,7 +288,7 @@ def _check_function(name: str, need: Need, declared: Function, function: Compile
 
 def _differs(name: str, need: Need, what: str, other: Unit) -> SourceError:
     place = need.missing.diagnostics[0]
-    message = f"`{name}` is declared here other than it is defined: {visible(other.file)} has {what}"
+    message = f"`{name}` is declared here differently from its definition: {visible(other.file)} has {what}"
     return SourceError([replace(place, code="PG127", message=message, hint="declare it in a header that both include")])
 
 

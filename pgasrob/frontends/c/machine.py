@@ -293,7 +293,7 @@ class Machine:
     def _copy_entry(self, pointer: Value, entry: Entry, type: CType) -> None:
         to = self.pointers.followed(pointer, "set")
         if to is None:
-            raise NumberNeeded("a struct is set through what is no pointer", self.position.span)
+            raise NumberNeeded("a struct is set through something that is not a pointer", self.position.span)
         for offset, each in scalars_of(type):
             target = self.pointers.offset(to, Known(offset), 1)
             assert isinstance(target, Address)

@@ -173,7 +173,7 @@ class Memory:
         if self.position.rank.is_symbol:
             # On one number it may be a part of a number.
             what = f"a part of a value in `{self.facts.objects[address.object].name}`"
-            raise NumberNeeded(f"{what} is another thing on every number of nodes")
+            raise NumberNeeded(f"{what} differs between numbers of nodes")
         contents = self.objects.contents(address.object)
         parts = contents.unknown_parts(address.offset, size_of(type))
         if parts is not None and not any(leaves(value.expr) for value in parts):
@@ -259,10 +259,10 @@ class Memory:
                 value = self._unmixed(address, value)
                 if not isinstance(value, Unknown) or only_leaves(value.expr):
                     if isinstance(value, Address) and not has_known_offset(value):
-                        raise Problem("PG143", "a pointer is stored of which it is not known where it points",
+                        raise Problem("PG143", "a pointer is stored, and it is not known where it points",
                                       "keep an index instead")  # fmt: skip
                     if of_registers(value):
-                        raise NumberNeeded("a pointer is stored, and to whose memory is another thing each time")
+                        raise NumberNeeded("a pointer is stored, and to whose memory differs each time")
                     self.objects.contents(address.object, write=True).store(address.offset, value, type)
                     return None
                 self.facts.share(address.object, address.offset, size)

@@ -292,9 +292,7 @@ class MergePoints:
             for slot in live:
                 value = frame.slots[slot]
                 if of_registers(value):
-                    raise NumberNeeded(
-                        "to whose memory a pointer points is another thing each time", self.position.span
-                    )
+                    raise NumberNeeded("to whose memory a pointer points differs each time", self.position.span)
                 # What has not been set yet stays so, for a run that uses it faults: such a state is another one.
                 if isinstance(value, Known):
                     variable = ("slot", frame.function.name, frame.depth, frame.pc, slot)

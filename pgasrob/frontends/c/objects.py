@@ -37,7 +37,7 @@ class Objects:
         known = self.facts.objects.get(id)
         if self.position.rank.is_symbol and known is not None and (known.size != size or known.grows or known.each):
             # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
-            raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
+            raise NumberNeeded(f"the size of `{name}` differs between paths through the program", span)
         if id.allocated:
             self.position.state.sizes[id] = size
         self.facts.declare(id, name, size, type, initial, span)
@@ -46,9 +46,9 @@ class Objects:
         """The same for memory whose size depends on the number of nodes."""
         known, period = self.facts.objects.get(id), gcd(*extent)
         if not (0 < extent.each <= MOST_EACH and -extent.each < extent.more <= MOST_EACH):
-            raise NumberNeeded(f"`{name}`, which has {extent}, is another thing on every number of nodes", span)
+            raise NumberNeeded(f"`{name}`, which has {extent}, differs between numbers of nodes", span)
         if known is not None and known.grows != extent:
-            raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
+            raise NumberNeeded(f"the size of `{name}` differs between paths through the program", span)
         of = type.of if isinstance(type, Array) else None
         if of is None or isinstance(of, Void) or period % size_of(of):
             type = None  # it does not come again in every period
@@ -135,7 +135,7 @@ class Objects:
             object = self.facts.objects[address.object]
         if object.each or object.grows:
             what = f"how large `{shortest(address.object, object)}` is"
-            raise NumberNeeded(f"{what} is another thing on every number of nodes", self.position.span)
+            raise NumberNeeded(f"{what} differs between numbers of nodes", self.position.span)
         if address.owner is not None and (self.position.rank.is_symbol or self.position.whose(address)):
             return object.size  # for a symbol it has this size on every rank
         return self.position.state.sizes.get(address.object, object.size)

@@ -147,7 +147,7 @@ class _Reader:
             depth += (token.text in "([{") - (token.text in ")]}")
             if not depth:
                 return self.tokens[start + 1 : self.place - 1]
-        raise self.wrong(f"the parenthesis behind `{owner.text}` is not closed", "close it with `)`", owner)
+        raise self.wrong(f"the parenthesis after `{owner.text}` is not closed", "close it with `)`", owner)
 
     def opens(self) -> bool:
         return self.next is not None and self.next.text == "("
@@ -162,7 +162,7 @@ def directive(pragma: Token) -> Directive:
     if name in ("critical", "flush", "threadprivate") and reader.opens():
         listed = tuple(_names(reader, reader.bracketed(pragma)))
     if name == "threadprivate" and not listed:
-        raise reader.wrong("`threadprivate` needs a list of variables", "write them in parentheses behind it")
+        raise reader.wrong("`threadprivate` needs a list of variables", "write them in parentheses after it")
     clauses = []
     while (token := reader.next) is not None:
         reader.place += 1

@@ -47,7 +47,7 @@ class Pointers:
         if object.grows:
             if object.size % size or start % size or step % size:
                 what = f"where a scalar of {size} bytes lies in `{object.name}`"
-                raise NumberNeeded(f"{what} is another thing on every number of nodes")
+                raise NumberNeeded(f"{what} differs between numbers of nodes")
             return range(start % step, object.size, step)
         return range(start, self.facts.objects[address.object].size - size + 1, step) if step else (start,)
 
@@ -66,7 +66,7 @@ class Pointers:
         if entry is not None and isinstance(index, Known | Unknown):
             return self.tables.moved_entry(entry, index, size)
         if not isinstance(pointer, Address) or not isinstance(index, Known | Unknown):
-            raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
+            raise Problem("PG143", "arithmetic on a pointer that is not known well enough", "index an array instead")
         if isinstance(index, Known):
             distance = LONG.wrap(index.value) * size
             assert not isinstance(pointer.offset, int)
@@ -138,7 +138,7 @@ class Pointers:
             if self.position.whose(pointer) is None:
                 return pointer
             if self.position.rank.is_symbol:
-                raise NumberNeeded(f"whose memory is {what} through a pointer here is another thing on some ranks")
+                raise NumberNeeded(f"whose memory is {what} through a pointer here differs between ranks")
             self.position.rests_on_memory("a pointer")
             if not pointer.mapped or not self.position.rank.each(
                 lambda rank: pointer.owner in self.world.neighbours(rank)
@@ -155,7 +155,7 @@ class Pointers:
         if leaves_of(pointer):
             raise Beyond(f"memory is {what} through a pointer that is an unknown value")
         raise Problem(
-            "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
+            "PG143", "a pointer is followed, and it is not known where it points", "use an index into one array"
         )
 
     def _in_its_row(self, pointer: Address) -> Address:

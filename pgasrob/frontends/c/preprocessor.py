@@ -564,7 +564,7 @@ def _macro(line: list[Token]) -> Macro:
     if name.kind != "name":
         raise error("PG102", "`#define` needs the name of a macro", name)
     if name.text == "defined":
-        raise error("PG102", "`defined` is no name of a macro", name)
+        raise error("PG102", "`defined` is not the name of a macro", name)
     parameters: tuple[str, ...] | None = None
     variadic = False
     body = line[1:]

@@ -67,7 +67,7 @@ class Tables:
         """The object ``id``, of ``each`` bytes for each rank."""
         known = self.facts.objects.get(id)
         if known is not None and known.each != each:
-            raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
+            raise NumberNeeded(f"the size of `{name}` differs between paths through the program", span)
         self.facts.declare(id, name, 0, type, Contents(0), span).each = each
 
     def fill_table(self, address: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
@@ -102,9 +102,7 @@ class Tables:
             return replace(pointer, byte=pointer.byte + LONG.wrap(index.value) * size)
         if size != each or (isinstance(index, Unknown) and leaves(index.expr)):
             name = shortest(pointer.object, self.facts.objects[pointer.object])
-            raise NumberNeeded(
-                f"which entry of `{name}` this is, is another thing on every number of nodes", self.position.span
-            )
+            raise NumberNeeded(f"which entry of `{name}` this is, differs between numbers of nodes", self.position.span)
         moved = arithmetic.binary("+", arithmetic.value_of(pointer.rank), index, Integer(LONG))
         assert isinstance(moved, Known | Unknown)
         return replace(pointer, rank=arithmetic.expression(moved))

@@ -237,7 +237,7 @@ class Threads:
         if not self.position.others:
             return ways
         if not knows_threads(call.name):
-            hint = "communicate before the region or behind it"
+            hint = "communicate before the region or after it"
             raise Problem("PG104", f"`{call.name}` where a rank has several threads is not supported", hint)
         levels = levels_of(call.name)
         if levels is None:

@@ -55,14 +55,14 @@ class Rank:
     def number(self) -> int:
         """Raises :class:`NumberNeeded` for the symbol."""
         if isinstance(self.expr, Me):
-            raise NumberNeeded("what is done here is another thing on every rank")
+            raise NumberNeeded("what is done here differs between ranks")
         return self.expr.value
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """All ranks that are executed, where they have numbers."""
         if isinstance(self.expr, Me):
-            raise NumberNeeded("what is done here is another thing on every rank")
+            raise NumberNeeded("what is done here differs between ranks")
         return self.expr.numbers if isinstance(self.expr, ConstByRank) else (self.expr.value,)
 
     @property
@@ -138,7 +138,7 @@ class _Everyone(tuple[int, ...]):
     __slots__ = ()
 
     def _refused(self, *_: object) -> NoReturn:
-        raise NumberNeeded("what is done here is another thing on every number of nodes")
+        raise NumberNeeded("what is done here differs between numbers of nodes")
 
     __iter__ = __len__ = __getitem__ = __contains__ = __add__ = __mul__ = __rmul__ = _refused
     __lt__ = __le__ = __gt__ = __ge__ = index = count = _refused

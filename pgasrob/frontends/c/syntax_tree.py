@@ -336,7 +336,7 @@ def _without_attributes(tokens: list[Token]) -> list[Token]:
 def _closing(tokens: list[Token], position: int, start: Token) -> int:
     """The place after the brackets that open at ``position``."""
     if position >= len(tokens) or tokens[position].text != "(":
-        raise error("PG107", f"`{start.text}` needs parentheses behind it", start)
+        raise error("PG107", f"`{start.text}` needs parentheses after it", start)
     depth = 0
     for index in range(position, len(tokens)):
         text = tokens[index].text

@@ -144,6 +144,6 @@ class Sharing:
             "PG143",
             f"a thread stores a pointer or a handle in `{self.facts.objects[id].name}`, which another one accesses "
             "before the two meet at a barrier or a join",
-            "let the threads meet in between, or give each thread variables of its own for pointers and handles",
+            "let the threads meet in between, or give each thread its own variables for pointers and handles",
             self.position.span,
         )

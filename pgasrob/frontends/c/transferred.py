@@ -119,7 +119,7 @@ class Transferred:
         names = " or ".join(dict.fromkeys(f"`{self.facts.objects[each.object].name}`" for each in (first, second)))
         return Problem(
             "PG142",
-            f"a transfer of {bytes} bytes tears a variable in {names} apart that another call accesses at once",
+            f"a transfer of {bytes} bytes covers a part of a variable in {names} that another call accesses as a whole",
             "transfer whole variables where calls are atomic, wait, or take a value",
             self.position.span,
         )

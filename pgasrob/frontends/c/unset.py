@@ -47,7 +47,7 @@ class Unset:
             found = None
         if found is None and self.position.rank.is_symbol:
             what = f"whether `{shortest(id, object)}` has been set here"
-            raise NumberNeeded(f"{what} is another thing on some ranks or numbers of nodes", self.position.span)
+            raise NumberNeeded(f"{what} differs between ranks or numbers of nodes", self.position.span)
         return found is not False
 
     def initialise(self, address: Address, size: int, undone: bool = False) -> None:

@@ -129,7 +129,7 @@ class World:
     def nodes(self) -> int:
         """The number of nodes. Raises :class:`NumberNeeded` where it is a symbol."""
         if self.number_of_nodes is None:
-            raise NumberNeeded("what is done here is another thing on every number of nodes")
+            raise NumberNeeded("what is done here differs between numbers of nodes")
         return self.number_of_nodes
 
     @property

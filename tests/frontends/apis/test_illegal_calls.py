@@ -80,7 +80,7 @@ SMALL: list[tuple[str, str, Rule | None, str]] = [
      " shmem_team_destroy(t); shmem_team_sync(t);", openshmem.TEAM_DESTROYED, "shmem_team_sync on a team"),
     ("finalized", "shmem_finalize(); shmem_int_p(&x, 1, 1);", openshmem.NOT_RUNNING, "shmem_int_p after"),
     ("barrier at the end", "shmem_finalize(); shmem_barrier_all();", openshmem.NOT_RUNNING, "shmem_barrier_all after"),
-    ("no allocation", "shmem_free(&x);", openshmem.FREED_TWICE, "shmem_free of what is no address"),
+    ("no allocation", "shmem_free(&x);", openshmem.FREED_TWICE, "shmem_free of something that is not an address"),
     ("a lock of its own", "long own = 0; shmem_set_lock(&own);", openshmem.NOT_SYMMETRIC, "shmem_set_lock is not"),
     ("asked", "int f; shmem_finalize(); shmem_query_finalized(&f);", None, ""),
     ("again", "int *p = shmem_malloc(4); shmem_free(p); p = shmem_malloc(4); shmem_int_p(p, 1, 1);", None, ""),

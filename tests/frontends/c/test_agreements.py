@@ -18,5 +18,5 @@ def test_every_end_has_made_the_call_or_none(everywhere: bool) -> None:
         return
     parts.position.go_to(other)
     parts.agreements.end()
-    with pytest.raises(NumberNeeded, match="`MPI_Win_create` is called on some ways only"):
+    with pytest.raises(NumberNeeded, match="`MPI_Win_create` is called on some paths only"):
         parts.agreements.check()

@@ -82,7 +82,7 @@ def test_sizes_that_depend_on_the_number_of_nodes() -> None:
     assert parts.facts.objects[HEAP].size == 8  # of the period
     with pytest.raises(NumberNeeded, match="how large `p` is"):
         parts.objects.size(Address(HEAP, 0))
-    with pytest.raises(NumberNeeded, match="the size of `p` is another one on some ways"):
+    with pytest.raises(NumberNeeded, match="the size of `p` differs between paths through the program"):
         parts.objects.declare_growing(HEAP, "p", Extent(8, 8), None, parts.position.span)
     with pytest.raises(NumberNeeded):
         parts.objects.declare_growing(ObjectId("heap", 1), "q", Extent(1 << 13), None, parts.position.span)

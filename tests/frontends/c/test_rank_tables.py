@@ -59,7 +59,7 @@ def test_a_table_is_filled_by_entries_of_its_size() -> None:
     filled(parts)
     with pytest.raises(NumberNeeded, match="does not have an entry for each rank"):
         parts.tables.fill_table(Address(TABLE, 0), 8, ())
-    with pytest.raises(NumberNeeded, match="the size of `t` is another one"):
+    with pytest.raises(NumberNeeded, match="the size of `t` differs"):
         parts.tables.declare_table(TABLE, "t", 8, None, parts.position.span)
 
 

@@ -163,8 +163,8 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
     [
         ("int *all = shmem_malloc(npes * npes);", 4, "argument 1 `npes * npes` of `shmem_malloc` is another number"),
         ("long *all = shmem_malloc(npes * 5000L);", 4, "which has 5,000 bytes for each node, is another thing"),
-        ("long *all = shmem_malloc(8 * npes - 16);", 4, "is another number on every number of nodes"),
-        ("long *all = shmem_malloc(8 * npes + me);", 4, "is another number on every rank"),
+        ("long *all = shmem_malloc(8 * npes - 16);", 4, "differs between numbers of nodes"),
+        ("long *all = shmem_malloc(8 * npes + me);", 4, "differs between ranks"),
         ("int *all = shmem_malloc(4 * npes);\nlong y = *(long *) all;", 5, "where a scalar of 8 bytes lies in `all`"),
         (
             "int *a = malloc(8 * npes), *b = malloc(4);\na[1] = 1; realloc(a, 4);",
@@ -173,7 +173,7 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
         ),
         ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
         ("int *p = &x;\nfor (int i = 0; i < npes - 7; i++)\np++;", 5, "and it changes the pointer `p` each time"),
-        ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
+        ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "differs between ranks"),
     ],
 )
 def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
@@ -236,10 +236,10 @@ def test_mpi_knows_targets_by_what_they_are_computed_from(peer: str, flushed: st
 
 def test_what_ranks_bring_into_a_collective_call_has_to_be_alike() -> None:
     body = CREATE.replace("&x, 4", "&x, 4 * me") + READ
-    with pytest.raises(SourceError, match="another number on every rank"):
+    with pytest.raises(SourceError, match="differs between ranks"):
         parse_c(MPI.format(body)).for_every_count()
     both = f"if (me) {{ {CREATE.replace('&x', '&y')} }} else {{ {CREATE} }} {READ}"
-    with pytest.raises(SourceError, match="another thing on some ranks"):
+    with pytest.raises(SourceError, match="differs between ranks"):
         parse_c(MPI.format(both)).for_every_count()
     assert check(parse_c(MPI.format(both)), 2, effect=False).verdict == "robust"
 

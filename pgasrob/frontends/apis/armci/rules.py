@@ -23,13 +23,13 @@ NOT_LOCKED = Rule(
     "armci-not-locked",
     "a process unlocks only a mutex that it has locked",
     "ARMCI, ARMCI_Unlock",
-    "lock the mutex on every way to here, or leave the unlock out",
+    "lock the mutex on every path to this point, or leave the unlock out",
 )
 FREED = Rule(
     "armci-freed",
     "memory is not used after ARMCI_Free",
     "ARMCI, ARMCI_Free",
-    "free the memory behind its last use by any process",
+    "free the memory after its last use by any process",
 )
 NOT_RUNNING = Rule(
     "armci-not-initialized",

@@ -55,8 +55,8 @@ def number_of(call: Call, value: Value | None, text: str) -> int | None:
         return value.data[0]
     return call.fail(
         no_handle(value),
-        f"{text} is no known handle here",
-        "set the variable of the handle on each way to this call",
+        f"{text} is not a known handle here",
+        "set the variable of the handle on each path to this call",
     )
 
 
@@ -128,7 +128,7 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     if not isinstance(owner, int) or rank != Const(owner):
         call.fail(
             Wrong.ELSEWHERE,
-            f"{call.texts[index]} is no address of rank {call.texts[node]}",
+            f"{call.texts[index]} is not an address of rank {call.texts[node]}",
             "pass an address in the segment of that rank, as gasnet_getSegmentInfo gives it",
         )
     return address, rank

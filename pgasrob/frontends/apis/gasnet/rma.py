@@ -167,8 +167,8 @@ def wait_valget(call: Call, steps: Steps) -> Expr:
     if not isinstance(handle, Handle) or handle.kind != VALGET:
         call.fail(
             no_handle(handle),
-            f"{call.texts[0]} is no known handle here",
-            "set the variable of the handle on each way to this call",
+            f"{call.texts[0]} is not a known handle here",
+            "set the variable of the handle on each path to this call",
         )
     number, size = handle.data
     assert isinstance(number, int) and isinstance(size, int)

@@ -11,7 +11,7 @@ HANDLE_TWICE = Rule(
     "gasnet-handle-twice",
     "a handle is synchronised once: it is invalid from then on",
     "GASNet 1.8, gasnet_wait_syncnb",
-    "leave the second call out, or set the variable to GASNET_INVALID_HANDLE behind the first one",
+    "leave the second call out, or set the variable to GASNET_INVALID_HANDLE after the first one",
 )
 HANDLE_LEFT = Rule(
     "gasnet-handle-left",

@@ -106,7 +106,7 @@ def segment_info(call: Call, steps: Steps) -> None:
     call.own_element(own_segment(), table, "gasnet_mynode()")
     if call.symbolic:
         if call.expression(1) != call.count:
-            call.number_needed(f"of which ranks `{call.name}` tells")
+            call.number_needed(f"the number of ranks that `{call.name}` describes")
         call.fill_table(table, 16, ((0, Address(queues.SEGMENT, 0, mapped=False)), (8, Known(own_size(call)))))
         return
     for rank in range(min(call.known(1), call.nodes)):

@@ -27,7 +27,7 @@ API = Api(
     specifications={"": "GASPI 17.1", "gaspi-1.01": "GASPI 1.01"},
     unsupported={
         "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",
-        "gaspi_state_*": "leave failures out: all ranks run to their end",
+        "gaspi_state_*": "remove the handling of failures: all ranks run to their end",
         "gaspi_gpu_*": "memory of accelerators is not modelled",
     },
 )

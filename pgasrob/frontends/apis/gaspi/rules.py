@@ -11,7 +11,7 @@ NO_SEGMENT = Rule(
     "gaspi-no-segment",
     "a segment is used after it has been created, and before it is deleted",
     "GASPI 17.1, gaspi_segment_create",
-    "create the segment before, and delete it behind its last use",
+    "create the segment before, and delete it after its last use",
 )
 NOT_REGISTERED = Rule(
     "gaspi-not-registered",
@@ -21,7 +21,7 @@ NOT_REGISTERED = Rule(
 )
 NO_QUEUE = Rule(
     "gaspi-no-queue",
-    "operations are posted to queues that there are",
+    "operations are posted to existing queues",
     "GASPI 17.1, gaspi_queue_create",
     "use a queue below gaspi_queue_num, or create one with gaspi_queue_create",
 )
@@ -39,7 +39,7 @@ NOTIFICATION_VALUE = Rule(
 )
 NOT_RUNNING = Rule(
     "gaspi-not-initialized",
-    "segments, queues and the like are used after gaspi_proc_init and before gaspi_proc_term",
+    "segments, queues and similar objects are used after gaspi_proc_init and before gaspi_proc_term",
     "GASPI 17.1, gaspi_proc_init",
     "call gaspi_proc_init first and gaspi_proc_term last",
 )

@@ -32,9 +32,9 @@ _VARYING = "blocks of different sizes are not supported: use the form with one c
 UNSUPPORTED = {
     "MPI_Alltoallv": _VARYING,
     "MPI_Alltoallw": _VARYING,
-    "MPI_Op_create": "operations of the program's own are not supported: use MPI_SUM and the like",
-    "MPI_Type_*": "this function on datatypes is not supported: those that make, commit, free and measure them are",
-    "MPI_File_*": "of files calls that open, close, read and write at once are supported: use these",
+    "MPI_Op_create": "user-defined operations are not supported: use MPI_SUM or another predefined one",
+    "MPI_Type_*": "this function on datatypes is not supported: only those that make, commit, free and measure them",
+    "MPI_File_*": "of the calls on files, only those that open, close, read and write at once are supported",
     "MPI_Comm_spawn*": "processes cannot be added",
     "MPI_Start*": "persistent requests are not supported: use MPI_Isend and MPI_Irecv",
     "MPI_Send_init": "persistent requests are not supported: use MPI_Isend",

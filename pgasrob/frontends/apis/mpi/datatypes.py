@@ -152,7 +152,7 @@ def type_commit(call: Call, steps: Steps) -> None:
     if not isinstance(value, Handle) or value.kind != "datatype":
         call.fail(
             no_handle(value),
-            "MPI_Type_commit of what is no datatype here",
+            "MPI_Type_commit of something that is not a datatype here",
             "pass the address of a type that has been made",
         )
     if value.data[-1] != NAMED:
@@ -288,7 +288,7 @@ def type_struct(call: Call) -> Datatype:
         if not isinstance(value, Handle) or value.kind != "datatype":
             call.fail(
                 no_handle(value),
-                f"{call.texts[3]}[{n}] is no datatype that is known here",
+                f"{call.texts[3]}[{n}] is not a known datatype here",
                 "make it before it is used",
             )
         blocks.append((entry(call, 2, n, LONG), _length(call, 1, n), _of(value)))

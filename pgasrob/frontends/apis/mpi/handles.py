@@ -39,7 +39,7 @@ def handle(call: Call, index: int, kind: str) -> Handle:
     if not isinstance(value, Handle) or value.kind != kind:
         call.fail(
             no_handle(value),
-            f"argument {index + 1} of {call.name} is no {kind} that is known here",
+            f"argument {index + 1} of {call.name} is not a known {kind} here",
             f"a {kind} has to be the same in every run of a rank, made before it is used",
         )
     return value

@@ -28,7 +28,7 @@ def extremes(steps: Steps, operation: str, blocks: Sequence[Sequence[Expr]], typ
         steps.call.fail(
             Wrong.ARGUMENT,
             f"{steps.call.name} with MPI_{operation.upper()}",
-            "use a type of pairs: MPI_2INT and the like",
+            "use a type of pairs, such as MPI_2INT",
         )
     result: list[Expr] = []
     for place in range(0, len(blocks[0]), 2):

@@ -120,7 +120,7 @@ def _request(call: Call, address: Address) -> Handle | None:
         call.fail(
             no_handle(value),
             "a request that is none here",
-            "wait for requests on every way on which they have been made",
+            "wait for requests on every path on which they have been made",
         )
     return value
 

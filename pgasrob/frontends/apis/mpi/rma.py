@@ -224,7 +224,7 @@ def _accumulation(call: Call, type: Datatype, index: int | None = None) -> Accum
         call.fail(
             Wrong.ARGUMENT,
             f"{call.name} of elements of several types",
-            "accumulate elements of one basic type: MPI_INT and the like",
+            "accumulate elements of one basic type, such as MPI_INT",
         )
     name, of = SYNONYMS.get(type.single, type.single), BASIC[type.single]
     if index is None:

@@ -25,7 +25,7 @@ UNLOCK_UNLOCKED = Rule(
     "mpi-unlock-unlocked",
     "a rank unlocks only what it has locked: targets one by one, or all of them after MPI_Win_lock_all",
     "MPI-4.1, 12.5.3",
-    "lock it on every way to here, or leave the unlock out",
+    "lock it on every path to this point, or leave the unlock out",
 )
 OVERLAP = Rule(
     "mpi-epochs-overlap",
@@ -62,7 +62,7 @@ COMPLETE_UNSTARTED = Rule(
     "mpi-complete-unstarted",
     "MPI_Win_complete ends an epoch that MPI_Win_start has begun",
     "MPI-4.1, 12.5.2",
-    "call MPI_Win_start on every way to here",
+    "call MPI_Win_start on every path to this point",
 )
 POST_TWICE = Rule(
     "mpi-post-twice",
@@ -74,7 +74,7 @@ WAIT_UNPOSTED = Rule(
     "mpi-wait-unposted",
     "MPI_Win_wait and MPI_Win_test end an epoch that MPI_Win_post has begun",
     "MPI-4.1, 12.5.2",
-    "call MPI_Win_post on every way to here",
+    "call MPI_Win_post on every path to this point",
 )
 FALSE_ASSERTION = Rule(
     "mpi-false-assertion",
@@ -134,7 +134,7 @@ NULL_HANDLE = Rule(
     "mpi-null-handle",
     "communicators, groups, datatypes and operations have been made and not freed",
     "MPI-4.1, 2.5.1",
-    "free it behind its last use, or leave the call out where there is none",
+    "free it after its last use, or leave the call out where there is none",
 )
 OPERATION = Rule(
     "mpi-operation",
@@ -146,7 +146,7 @@ MEMORY_FREED = Rule(
     "mpi-memory-freed",
     "memory that MPI has allocated is not used after MPI_Win_free, or MPI_Free_mem",
     "MPI-4.1, 12.2.5 and 9.2",
-    "free it behind its last use",
+    "free it after its last use",
 )
 WINDOW_SYNC = Rule(
     "mpi-window-sync",

@@ -188,7 +188,7 @@ def free(call: Call, steps: Steps) -> None:
     if address is None or not isinstance(value, Handle) or value.kind != "window":
         call.fail(
             no_handle(value),
-            "MPI_Win_free of what is no window here",
+            "MPI_Win_free of something that is not a window here",
             "pass the address of a window that has been made",
         )
     call.rests_on(Kind.FREED_MEMORY, call.name)

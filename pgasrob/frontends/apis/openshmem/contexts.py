@@ -205,7 +205,7 @@ def context_of(call: Call, index: int) -> tuple[int, tuple[int, ...]]:
     if not isinstance(value, Handle) or value.kind != "context":
         call.fail(
             no_handle(value),
-            f"argument {index + 1} of {call.name} is no context here",
+            f"argument {index + 1} of {call.name} is not a context here",
             "a context has to be known at every place: SHMEM_CTX_DEFAULT, or what shmem_ctx_create has set",
         )
     number, members, *_ = value.data
@@ -255,7 +255,7 @@ def team_of(call: Call, index: int) -> tuple[int, ...] | None:
     if not isinstance(value, Handle) or value.kind != "team":
         call.fail(
             no_handle(value),
-            f"argument {index + 1} of {call.name} is no team here",
+            f"argument {index + 1} of {call.name} is not a team here",
             "a team has to be known at every place: SHMEM_TEAM_WORLD, or what a split has set",
         )
     members = value.data[0]

@@ -125,7 +125,7 @@ def _put_signal(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> N
     # The extensions before 1.5 could only set: they have no argument for that.
     number = at.known(5) if len(at.call.arguments) - at.first == 7 else SIGNAL_OPERATIONS.index("set")
     if not 0 <= number < len(SIGNAL_OPERATIONS):
-        at.call.fail(Wrong.ARGUMENT, f"{number} is no signal operation", "use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD")
+        at.call.fail(Wrong.ARGUMENT, f"{number} is not a signal operation", "use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD")
     operation = SIGNAL_OPERATIONS[number]
     atomic = f"{SIGNAL} by signal {operation}"
     steps.do(Signal(operation, at.expression(4), _rank(at), cell, at.queue, int_type(ULONG), atomic=atomic))

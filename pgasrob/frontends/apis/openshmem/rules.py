@@ -18,7 +18,7 @@ FREED = Rule(
     "shmem-freed",
     "memory is not used after shmem_free",
     "OpenSHMEM 1.5, shmem_free",
-    "free the memory behind its last use by any PE",
+    "free the memory after its last use by any PE",
 )
 FREED_TWICE = Rule(
     "shmem-freed-twice",
@@ -30,11 +30,11 @@ CONTEXT_DESTROYED = Rule(
     "shmem-context-destroyed",
     "a context is not used after shmem_ctx_destroy",
     "OpenSHMEM 1.5, shmem_ctx_destroy",
-    "destroy the context behind its last use",
+    "destroy the context after its last use",
 )
 CONTEXT_PRIVATE = Rule(
     "shmem-context-private",
-    "a context with SHMEM_CTX_PRIVATE is used by the thread alone that has made it",
+    "a context with SHMEM_CTX_PRIVATE is used only by the thread that has made it",
     "OpenSHMEM 1.5, shmem_ctx_create",
     "make a context in each thread, or make it without SHMEM_CTX_PRIVATE",
 )
@@ -42,13 +42,13 @@ TEAM_DESTROYED = Rule(
     "shmem-team-destroyed",
     "a team is not used after shmem_team_destroy",
     "OpenSHMEM 1.5, shmem_team_destroy",
-    "destroy the team behind its last use",
+    "destroy the team after its last use",
 )
 NOT_LOCKED = Rule(
     "shmem-not-locked",
     "a PE clears only a lock that it has set",
     "OpenSHMEM 1.5, shmem_clear_lock",
-    "set the lock on every way to here, or leave out shmem_clear_lock",
+    "set the lock on every path to this point, or leave out shmem_clear_lock",
 )
 NOT_RUNNING = Rule(
     "shmem-not-initialized",

@@ -184,7 +184,7 @@ def reallocate(call: Call, steps: Steps) -> Value:
         if old.object.kind != "symmetric" or old.offset != 0 or not isinstance(held, int):
             call.fail(
                 Wrong.ARGUMENT,
-                f"{call.texts[0]} is no address that shmem_malloc has given",
+                f"{call.texts[0]} is not an address from shmem_malloc",
                 "pass one, or a null pointer",
             )
         call.rests_on(Kind.FREED_MEMORY, call.name)
@@ -207,7 +207,7 @@ def free(call: Call, steps: Steps) -> None:
     if before is not None:
         raise NotAllowed(rules.FREED_TWICE, f"{call.name} of memory that has been freed", before[0])
     if object.kind != "symmetric" or address.offset != 0:
-        raise NotAllowed(rules.FREED_TWICE, f"{call.name} of what is no address that shmem_malloc has given")
+        raise NotAllowed(rules.FREED_TWICE, f"{call.name} of something that is not an address from shmem_malloc")
     wait_for_all(steps)
     steps.free(address, rules.FREED)
 

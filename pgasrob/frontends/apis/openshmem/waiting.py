@@ -27,7 +27,7 @@ def relation(at: Arguments, index: int) -> str:
     number = at.known(index)
     if not 0 <= number < len(RELATIONS):
         at.call.fail(
-            Wrong.ARGUMENT, f"{number} is no comparison of OpenSHMEM", "use SHMEM_CMP_EQ, _NE, _GT, _LE, _LT or _GE"
+            Wrong.ARGUMENT, f"{number} is not a comparison of OpenSHMEM", "use SHMEM_CMP_EQ, _NE, _GT, _LE, _LT or _GE"
         )
     return tuple(RELATIONS.values())[number]
 

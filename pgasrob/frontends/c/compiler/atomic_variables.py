@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pgasrob.frontends.c.standard import ATOMIC_TYPES
 from pgasrob.frontends.c.tokens import Token, error
 
-_HINT = "use atomic_load, atomic_store, atomic_fetch_add and the like, with the address of the variable"
+_HINT = "use atomic_load, atomic_store, atomic_fetch_add or a similar function, with the address of the variable"
 
 
 def check_atomics(tokens: Sequence[Token]) -> None:

@@ -137,7 +137,7 @@ class Calls:
         near = did_you_mean(name, [*own, *self._functions_like(name)], 0.75)
         api = self.context.api_like(name)
         if api is None:
-            hint = "is it defined in another file? name that too, behind the first one or with `--with`"
+            hint = "is it defined in another file? name that too, after the first one or with `--with`"
             if not declared:
                 hint = "declare it before it is called; if it is defined in another file, name that too, with `--with`"
             hint += f". If it accesses no memory of the program, `--assume-pure {name}` accepts it"

@@ -326,7 +326,7 @@ def survey(root: Node, emitter: Emitter) -> Body:
         pending.extend(node.children)
     for name, node in labels:
         if name in body.targets:
-            raise context.error("PG121", f"the label `{name}` stands twice", node)
+            raise context.error("PG121", f"the label `{name}` is defined twice", node)
         jumps = [first for target, first in gotos if target == name]
         loops, forward = any(first > node.first for first in jumps), any(first < node.first for first in jumps)
         body.targets[name] = Target(emitter.new_label(), loops, forward)

@@ -78,7 +78,7 @@ class Places:
                 return MemoryPlace(slot, self.context.complete(type))
             case GlobalVariable(unique, type):
                 if unique in self.context.declared_only:
-                    hint = "is it defined in another file? name that too, behind the first one or with `--with`"
+                    hint = "is it defined in another file? name that too, after the first one or with `--with`"
                     missing = self.context.error(
                         "PG122", f"`{name}` is declared `extern` and defined nowhere here", node, hint
                     )

@@ -192,7 +192,7 @@ class Statements:
                     continue
                 number = type.type.wrap(self.constants.number(choice, "the value of a case"))
                 if number in seen:
-                    raise self.context.error("PG121", f"the case {number} stands twice", case)
+                    raise self.context.error("PG121", f"the case {number} occurs twice", case)
                 seen.add(number)
                 with self.emitter.at(choice):
                     expected = self.emitter.compute(type, Set, Known(number), type)
@@ -211,7 +211,7 @@ class Statements:
     def _case(self, node: Node) -> None:
         label = self.cases.get(id(node))
         if label is None:
-            raise self.context.error("PG121", "a `case` stands in a `switch`", node)
+            raise self.context.error("PG121", "a `case` is only allowed in a `switch`", node)
         self.emitter.place(label)
         self.emitter.join()
         constant = node.get("value")
@@ -289,12 +289,12 @@ class Statements:
 
     def _break(self, node: Node) -> None:
         if not self.breaks:
-            raise self.context.error("PG121", "a `break` stands in a loop or a `switch`", node)
+            raise self.context.error("PG121", "a `break` is only allowed in a loop or a `switch`", node)
         self._jump(node, *self.breaks[-1])
 
     def _continue(self, node: Node) -> None:
         if not self.continues:
-            raise self.context.error("PG121", "a `continue` stands in a loop", node)
+            raise self.context.error("PG121", "a `continue` is only allowed in a loop", node)
         self._jump(node, *self.continues[-1])
 
     def _jump(self, node: Node, label: Label, scope: Scope) -> None:
@@ -326,7 +326,7 @@ class Statements:
         name = self.context.word(node["label"])
         target = self.targets[name]
         if target.placed:
-            raise self.context.error("PG121", f"the label `{name}` stands twice", node)
+            raise self.context.error("PG121", f"the label `{name}` is defined twice", node)
         target.placed, target.scopes = True, [*self.emitter.scope.outwards()]
         for place, leave, scopes in target.leaving:
             names = (name for scope, objects in scopes.items() if scope not in target.scopes for name in objects)

@@ -122,7 +122,7 @@ def _scalars(call: Call, one: Address, other: Address, bytes: int) -> list[tuple
         if not isinstance(element.offset, int):  # as in a loop that is kept: written out, it is known
             call.fail(
                 Wrong.UNKNOWN_LIMIT,
-                "`qsort` of elements of which it is not known where they are",
+                "`qsort` of elements whose place is not known",
                 "sort an array of known length",
             )
         start, end = element.offset, element.offset + bytes

@@ -22,7 +22,7 @@ DATA_RACE = Rule(
     "openmp-data-race",
     "threads of a rank access no memory at once that one of them writes, unless by atomics",
     "OpenMP 5.2, 1.4.1",
-    "order the accesses, or give each thread memory of its own",
+    "order the accesses, or give each thread its own memory",
 )
 LOCK_TWICE = Rule(
     "openmp-lock-twice",
@@ -34,7 +34,7 @@ NOT_LOCKED = Rule(
     "openmp-not-locked",
     "a task unsets only a lock that it has set",
     "OpenMP 5.2, 18.9.5",
-    "set the lock on every way to here, or leave the unset out",
+    "set the lock on every path to this point, or leave the unset out",
 )
 
 

@@ -160,5 +160,5 @@ def refuse_cells(call: Call, index: int, address: Address, what: str) -> None:
         call.fail(
             Wrong.CALL_LIMIT,
             f"{argument_named(call, index)} points to memory that other ranks access, {what}",
-            "use memory of the rank's own, and copy",
+            "copy, and use the rank's own memory",
         )

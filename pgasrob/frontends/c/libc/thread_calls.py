@@ -34,7 +34,7 @@ NOT_LOCKED = Rule(
     "mutex-not-locked",
     "a thread unlocks only a mutex that it has locked",
     "POSIX.1-2017, pthread_mutex_lock; C11, 7.26.4.6",
-    "lock the mutex on every way to here, or leave the unlock out",
+    "lock the mutex on every path to this point, or leave the unlock out",
 )
 CONSTANTS: dict[str, tuple[CType, Value]] = {
     "PTHREAD_MUTEX_INITIALIZER": (Opaque("pthread_mutex_t"), Known(0)),
@@ -80,7 +80,7 @@ def create(call: Call) -> Outcome:
         call.fail(Wrong.SIZE_LIMIT, f"more than {MOST_THREADS} threads", "verify a smaller case, with fewer threads")
     last = dict(cast("tuple[tuple[int, int], ...]", call.state.get(LAST, ())))
     if thread in last and any(each.of_thread for each in machine.world.program.unit.objects.values()):
-        hint = "give each thread variables of its own by its argument"
+        hint = "give each thread its own variables, by its argument"
         raise Problem("PG104", "thread-local variables of a thread after others are not supported", hint, call.span)
     state = threads.snapshot()
     frame = Frame(function, machine.world.program.live_slots(function), 0, None, INT)

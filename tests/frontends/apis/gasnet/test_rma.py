@@ -103,12 +103,12 @@ def test_a_value_with_a_handle_arrives_in_a_cell() -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("gasnet_put", (0, THERE, HERE, 4), "no address of rank"),
+        ("gasnet_put", (0, THERE, HERE, 4), "not an address of rank"),
         ("gasnet_put", (1, THERE, THERE, 4), "an address of rank 1"),
         ("gasnet_put_val", (1, THERE, 7, 3), "3 bytes"),
         ("gasnet_memset", (1, THERE, 7, 4), "not 0"),
         ("gasnet_end_nbi_accessregion", (), "no access region"),
-        ("gasnet_wait_syncnb", (5,), "no known handle"),
+        ("gasnet_wait_syncnb", (5,), "not a known handle"),
     ],
 )
 def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> None:

@@ -60,7 +60,7 @@ def test_what_lies_between_the_elements_of_a_type_is_kept() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(SourceError, match="of files calls that open, close, read and write at once"):
+    with pytest.raises(SourceError, match="only those that open, close, read and write at once"):
         parse_c(text_of(f"{OPENED} MPI_File_iread(f, &me, 1, MPI_INT, &s);")).program(2)
     with pytest.raises(SourceError, match="a file that is not known here"):
         parse_c(text_of("MPI_File f = (MPI_File)(long)&n; MPI_File_close(&f);")).program(2)

@@ -15,7 +15,7 @@ CALLS = {
 }
 
 ERRORS = {
-    "void *p = shmem_realloc(&x, 4);": "&x is no address that shmem_malloc has given",
+    "void *p = shmem_realloc(&x, 4);": "&x is not an address from shmem_malloc",
 }
 
 

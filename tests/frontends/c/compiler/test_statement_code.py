@@ -35,15 +35,15 @@ def test_what_runs(body: str, output: str) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("break;", "a `break` stands in a loop"),
-        ("continue;", "a `continue` stands in a loop"),
-        ("switch (n) { case 1: continue; }", "a `continue` stands in a loop"),
-        ("case 1: ;", "a `case` stands in a `switch`"),
+        ("break;", "a `break` is only allowed in a loop"),
+        ("continue;", "a `continue` is only allowed in a loop"),
+        ("switch (n) { case 1: continue; }", "a `continue` is only allowed in a loop"),
+        ("case 1: ;", "a `case` is only allowed in a `switch`"),
         ("switch (n) { default: ; default: ; }", "one `default`"),
-        ("switch (n) { case 2: ; case 1 + 1: ; }", "the case 2 stands twice"),
+        ("switch (n) { case 2: ; case 1 + 1: ; }", "the case 2 occurs twice"),
         ("switch (n) { case 1 << 8 == n: ; }", "must be a constant"),
         ("goto nowhere;", "no label `nowhere`"),
-        ("here: ; here: ;", "`here` stands twice"),
+        ("here: ; here: ;", "`here` is defined twice"),
         ("return n;", "returns nothing"),
     ],
 )
