@@ -56,9 +56,9 @@ class MissingKernelWarning(RuntimeWarning):
 
 
 MISSING_KERNEL = (
-    f"{Path(__file__).parent} has no native kernel; searching in Python, some 50 times slower (installing "
-    "pgasrob with a Rust toolchain at hand builds it; in the folder of its sources, `python -P` imports what is "
-    "installed)"
+    f"{Path(__file__).parent} has no native kernel; searching in Python, some 50 times slower (it is "
+    "built if a Rust toolchain is there when pgasrob is installed; in the folder of its sources, `python -P` imports "
+    "the installed package)"
 )
 
 

@@ -26,13 +26,14 @@ Made by `pgasrob catalogue`: do not edit.\
 """
 """By which a catalogue is known, whichever version has made it."""
 HEADING = f"""\
-{BEGINNING} Every program says in its first line what is expected of it and then why;
-`pgasrob check --expect` compares. *States* are those the engine stored, *time* is a class and not a measurement to
-quote. A family varies one idea; read its programs beside each other. The verdict is that of the default reading; where
-another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`), and so does that on
-processors with store buffers (`--cpu tso`). *SC runs* says what else is wrong: `illegal` calls, ranks that are `stuck`,
-an assertion that `fails`, in C a `race` that changes the result. *Races* are the pairs of lines that race, as the
-program says (`pgasrob race --expect` compares); where it says nothing it is empty.
+{BEGINNING} The first line of every program states its expected verdict, and the next lines the
+reason; `pgasrob check --expect` compares the verdict. A family varies one idea: read its programs side by side. The
+column *verdict* has the verdict with the default options. If it is different with `--failed-polls count` or
+`--conflicts all`, or on processors with store buffers (`--cpu tso`), that verdict follows. *SC runs* says what else is
+wrong: `illegal` calls, ranks that are `stuck`, an assertion that `fails`, in C a `race` that changes the result.
+*Races* are the pairs of lines that race, as the header of the program says (`pgasrob race --expect` compares them); the
+column is empty if the header says nothing. *States* is the number of states that the engine stored. *Time* is a class,
+not a measurement.
 """
 
 

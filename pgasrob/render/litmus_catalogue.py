@@ -19,9 +19,9 @@ Made by `pgasrob catalogue`: do not edit.\
 """
 """By which a catalogue is known, whichever version has made it."""
 HEADING = """\
-{beginning} Every test says first where it is from and what is said of it there, and last
-which outcomes are allowed and forbidden; `pgasrob litmus --expect` compares that with the models. A line that names no
-model is for all that take the program.{families}
+{beginning} Every test first says where it is from and what its source says about it, and then which
+outcomes are allowed and forbidden; `pgasrob litmus --expect` compares these with the models. A line that names no model
+applies to all models that take the program.{families}
 
 The papers: *RDMA-TSO* is G. Ambal, B. Dongol, H. Eran, V. Klimis, O. Lahav, A. Raad: Semantics of Remote Direct Memory
 Access, OOPSLA 2024. *coreRMA* is A. M. Dan, P. Lam, T. Hoefler, M. Vechev: Modeling and Analysis of Remote Memory
@@ -32,8 +32,8 @@ Access Programming, OOPSLA 2016. The language is explained in `pgasrob/models/li
 FAMILIES = ("rdma_tso", "corerma", "tso", "rdma")
 ABOUT_FAMILIES = """\
  `rdma_tso` and `corerma` have the tests of the two papers, by the numbers of
-their figures (`2b`, `3a`) and sections (`s6`); `tso` has the classical tests for the CPUs of one node, `rdma` what
-becomes of them between nodes.\
+their figures (`2b`, `3a`) and sections (`s6`); `tso` has the classical tests for the CPUs of one node, `rdma` has the
+same tests between nodes.\
 """
 """What is said where there are these."""
 

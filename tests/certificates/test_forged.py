@@ -333,7 +333,7 @@ def no_nodes(certificate: Json) -> None:
         ("barrier", drop_phases, "malformed: IndexError"),
         ("barrier", drop_rank, "malformed: IndexError"),
         ("wait", drop_access, "'made'"),
-        ("wait", drop_source, "nothing is said of source"),
+        ("wait", drop_source, "nothing is said about source"),
         ("wait", say_nothing, "malformed: TypeError"),
         ("wait", drop_place, "'place'"),
         ("wait", claim_more, "'place'"),

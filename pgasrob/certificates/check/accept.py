@@ -102,5 +102,5 @@ def _refusal(case: Case, look: Look, about: str, part: Mapping[str, Any]) -> str
     if part["states"] and not case.rest:
         return States(values, left).refusal(part["states"], look)
     if left:
-        return f"nothing is said of source {min(left)}"
+        return f"nothing is said about source {min(left)}"
     return None if all(each.legal for each in values.commands) else "some command may have no value"

@@ -149,7 +149,7 @@ class _Reader:
             hint = "use puts and gets: of shared memory MPI promises what the processor does (section 3.6)"
             raise NotCovered("an access to the memory of another rank without a call", span, hint)
         if operands.update is not None and operands.update.reads:
-            hint = "use MPI_Fetch_and_op and the like on the rank's own window"
+            hint = "use MPI_Fetch_and_op or another atomic of MPI on the rank's own window"
             raise NotCovered("an atomic operation of C", span, hint)
         (fact,) = facts_of(event.transitions[0])
         places = _places(cell, fact)

@@ -78,13 +78,13 @@ WAIT_UNPOSTED = Rule(
 )
 FALSE_ASSERTION = Rule(
     "mpi-false-assertion",
-    "what MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED and MPI_MODE_NOCHECK say is so",
+    "the promises of MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED and MPI_MODE_NOCHECK are kept",
     "MPI-4.1, 12.5.5",
     "pass 0 as the assertion",
 )
 REQUEST_OUTSIDE = Rule(
     "mpi-request-outside-lock",
-    "MPI_Rput and the like, which give a request, are called between a lock of the target and its unlock only",
+    "calls that give a request, such as MPI_Rput, are made only between a lock of the target and its unlock",
     "MPI-4.1, 12.3.5",
     "use the call without a request, or lock the target",
 )
