@@ -50,19 +50,29 @@ class Workers:
         self._service, self._free = service, service.at_once
         self._numbers = count()
         self._waiting: list[Turn] = []
+        self._given_way: set[Turn] = set()
+        """Those that waited last when there were too many, until they know it."""
         self._asked: Counter[tuple[str, int]] = Counter()
         """How many requests of an address are waiting or worked on, by what they cost."""
         self._running: set[anyio.CancelScope] = set()
 
     def turn(self, what: str, who: str = "") -> Turn:
         """A turn for a request of the address ``who``; it begins to wait with :meth:`answer`. Raises :class:`Refused`
-        when too many wait."""
-        if len(self._waiting) >= self._service.waiting:
-            waiting = counted(len(self._waiting), "request")
-            raise Refused(503, f"{waiting} are waiting already; ask again in {WAIT} seconds", WAIT)
+        when too many wait that go first; else the last one of those that wait has to give way."""
         cost = COSTS.get(what, 1)
         ahead = sum(number for (other, costs), number in self._asked.items() if other == who and costs <= cost)
-        return Turn(ahead, cost, next(self._numbers), what, who, anyio.Event())
+        turn = Turn(ahead, cost, next(self._numbers), what, who, anyio.Event())
+        if len(self._waiting) >= self._service.waiting:
+            if turn > self._waiting[-1]:
+                raise self._full()
+            last = self._waiting.pop()
+            self._given_way.add(last)
+            last.comes.set()
+        return turn
+
+    def _full(self) -> Refused:
+        waiting = counted(self._service.waiting, "request")
+        return Refused(503, f"{waiting} are waiting already; ask again in {WAIT} seconds", WAIT)
 
     def before(self, turn: Turn) -> int | None:
         """How many requests are before this one in the queue; None when it is worked on."""
@@ -110,9 +120,13 @@ class Workers:
             except BaseException:
                 if turn in self._waiting:
                     self._waiting.remove(turn)
-                else:
+                elif turn not in self._given_way:
                     self._hand_on()
+                self._given_way.discard(turn)
                 raise
+            if turn in self._given_way:
+                self._given_way.remove(turn)
+                raise self._full()
         try:
             yield
         finally:

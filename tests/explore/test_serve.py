@@ -576,6 +576,33 @@ def test_addresses_take_turns() -> None:
     ]
 
 
+def test_an_address_that_fills_the_queue_shuts_no_other_out() -> None:
+    async def asked() -> list[str]:
+        workers = Workers(Service("serve", at_once=1, waiting=2))
+        order: list[str] = []
+        release = anyio.Event()
+
+        async def one(what: str, who: str) -> None:
+            try:
+                async with workers._process(workers.turn(what, who)):
+                    order.append(f"{what} of {who}")
+                    await release.wait()
+            except Refused as refused:
+                order.append(f"{refused.status} for {who}")
+
+        async with anyio.create_task_group() as tasks:
+            for what, who in [("check", "a")] * 4 + [("check", "b"), ("check", "c"), ("check", "d"), ("repair", "a")]:
+                tasks.start_soon(one, what, who)
+                await anyio.wait_all_tasks_blocked()
+            release.set()
+        assert (workers._free, workers._asked, workers._given_way) == (1, {}, set())
+        return order
+
+    assert anyio.run(asked) == [
+        *("check of a", "503 for a", "503 for a", "503 for a", "503 for d", "503 for a", "check of b", "check of c")
+    ]
+
+
 @pytest.mark.parametrize("gone_first", [True, False])
 def test_who_does_not_wait_any_more_leaves_the_queue(gone_first: bool) -> None:
     async def asked() -> None:
