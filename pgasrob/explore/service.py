@@ -49,7 +49,9 @@ class Service:
         """What requests may name as their host; None where that is not known, for others have names for this one."""
         if not self.local or self.behind:
             return None
-        return tuple(f"{name}:{self.port}" for name in dict.fromkeys((*NAMES, self.written)))
+        names = tuple(dict.fromkeys((*NAMES, self.written)))
+        bare = names if self.port == 80 else ()  # browsers leave out the port that is meant anyway
+        return (*(f"{name}:{self.port}" for name in names), *bare)
 
     @property
     def written(self) -> str:

@@ -49,7 +49,7 @@ def answered(what: str, text: str, language: str = "c", **changes: Any) -> tuple
     asked = AskedRun(text, language, changes.pop("nodes", None), (), True, READS, **changes)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(answers.no_files, "from_now_on", lambda: None)
-        status, found = answers.answer(what, asked, 10.0, 1 << 30)
+        status, found = answers.answer(what, asked, 60.0, 1 << 30)
     return status, json.loads(found)
 
 
@@ -109,6 +109,14 @@ def test_on_this_machine_other_names_are_refused() -> None:
     assert position(headers={"Host": "evil.example"}).status_code == 403
     assert position(headers={"Host": f"localhost:{PORT}", "Origin": f"http://localhost:{PORT}"}).status_code == 200
     assert position(headers={"Origin": "http://evil.example"}).status_code == 403
+
+
+def test_on_port_80_no_address_has_a_port() -> None:
+    headers = {"Host": "localhost", "Origin": "http://localhost"}
+    assert [position(service=Service("serve", port=port), headers=headers).status_code for port in (80, 81)] == [
+        200,
+        403,
+    ]
 
 
 def test_elsewhere_it_has_any_name_and_other_origins_are_refused() -> None:
@@ -699,6 +707,21 @@ def test_silent_connections_do_not_use_up_all(served: Served) -> None:
         assert len([*Path(f"/proc/{served[0].pid}/fd").iterdir()]) < 560
     finally:
         for each in silent:
+            each.close()
+
+
+@needs_proc
+def test_an_address_that_takes_all_connections_shuts_no_other_out(served: Served) -> None:
+    port = int(served[1].split(":")[2].strip("/"))
+    head = f"POST /position HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+    taken = [socket.create_connection(("127.0.0.1", port), source_address=("127.0.1.7", 0)) for _ in range(540)]
+    try:
+        for each in taken:
+            each.sendall(f"{head}Content-Length: 500\r\n\r\n{{".encode())
+        time.sleep(1)  # for half of their bodies to come in, which the others wait for
+        assert [httpx.get(served[1], timeout=60).status_code for _ in range(3)] == [200] * 3
+    finally:
+        for each in taken:
             each.close()
 
 
