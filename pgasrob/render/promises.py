@@ -136,11 +136,11 @@ def _in_c(command: Command, program: Program, calls: Calls) -> str:
             puts = "after earlier puts to that rank have arrived"
             return f"Changes a cell of the target {LATER}, {puts}. Later puts are not ordered after it."
         case Wait():
-            return f"Goes on when {calls.operations} complete here and at their targets."
+            return f"Goes on when {calls.operations} complete here and at the target."
         case WaitLocal():
             return (
                 f"Goes on when {calls.operations} complete here: sources have been read, and what was "
-                "fetched has come. Puts may not have arrived at their targets."
+                "fetched has come. Puts may not have arrived at the target."
             )
         case Fence(rank=rank):
             whom = "each rank, by itself" if rank is None else _named(rank, "one rank")

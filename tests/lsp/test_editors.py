@@ -59,8 +59,8 @@ def test_neovim_shows_what_is_found(tmp_path: Path) -> None:
     (tmp_path / "init.lua").write_text(shown("lua"), encoding="utf-8")
     (tmp_path / "look.vim").write_text(f"lua << END\n{NEOVIM.partition(chr(10))[2]}END\nqa!\n", encoding="utf-8")
     text = run(tmp_path, "nvim", "--headless", "-u", "init.lua", "one_to_one.pgas", "-S", "look.vim")
-    assert re.search(r"^11 1 Not robust on 2 nodes", text, re.MULTILINE), text
-    assert re.search(r"^\s*11 2 Lines 11 and 13 race", text, re.MULTILINE), text
+    assert re.search(r"^11 1 not robust on 2 nodes", text, re.MULTILINE), text
+    assert re.search(r"^\s*11 2 race on 2 nodes: lines 11 and 13 race", text, re.MULTILINE), text
 
 
 def has_eglot() -> bool:
@@ -77,5 +77,5 @@ def test_emacs_shows_what_is_found(tmp_path: Path) -> None:
     (tmp_path / "init.el").write_text(shown("elisp"), encoding="utf-8")
     (tmp_path / "look.el").write_text(EMACS, encoding="utf-8")
     text = run(tmp_path, "emacs", "--batch", "-l", "look.el")
-    assert re.search(r"^11 .*Not robust on 2 nodes", text, re.MULTILINE), text
-    assert re.search(r"^11 .*Lines 11 and 13 race", text, re.MULTILINE), text
+    assert re.search(r"^11 .*not robust on 2 nodes", text, re.MULTILINE), text
+    assert re.search(r"^11 .*race on 2 nodes: lines 11 and 13 race", text, re.MULTILINE), text

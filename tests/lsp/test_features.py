@@ -126,7 +126,7 @@ async def test_what_calls_promise_is_what_they_are_read_as(editor: Editor, tmp_p
     barrier = await hover(editor, uri, SHMEM, "shmem_barrier_all")
     assert (
         barrier
-        and barrier[0].startswith("- Goes on when all earlier operations")
+        and barrier[0].startswith("- Goes on when the shmem_int_put_nbi in line 9 is complete here and at the target.")
         and "\n- Goes on when all" in barrier[0]
     )
     assert await hover(editor, uri, SHMEM, "x = 3") is None
