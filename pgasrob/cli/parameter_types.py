@@ -275,7 +275,7 @@ class ValuesOfNames(click.ParamType):  # type: ignore[type-arg]
             if match is None:
                 self.fail(f"{piece!r} is no value of a name; write a=0 b=1 or a=T.", param, ctx)
             if match[1] in found:
-                self.fail(f"the value of `{match[1]}` stands twice; drop one of them.", param, ctx)
+                self.fail(f"the value of `{match[1]}` is given twice; drop one of them.", param, ctx)
             found[match[1]] = "T" if match[2] == "T" else int(match[2])
         if not found:
             self.fail("it takes values like a=0 b=1.", param, ctx)

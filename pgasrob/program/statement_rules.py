@@ -105,7 +105,7 @@ class StatementRules:
         if name in self._labels:
             self._report(
                 "PG055",
-                f"the label `{name}` stands twice in this process",
+                f"the label `{name}` is defined twice in this process",
                 at(label),
                 f"rename one of them; the first is on line {self._labels[name]}",
             )

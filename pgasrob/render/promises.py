@@ -1,4 +1,4 @@
-"""What a command guarantees when its rank goes on, and what it does not: a sentence or two each.
+"""What a command guarantees when its rank continues, and what it does not: a sentence or two each.
 
 They say what the definition of the command does (`program.commands`), so that of a call of C they are what the call
 was read as. Queues of C programs are those that its front end has made, so their names are not said: the calls are that
@@ -65,19 +65,18 @@ def promise(command: Command, program: Program, calls: Calls | None = None) -> s
         case Assign():
             return "Sets a register, which no other rank sees."
         case Assume():
-            return "Goes on only where the condition holds."
+            return "Only runs in which the condition holds continue."
         case Assert():
             return "Claims that the condition holds."
         case Read(queue=queue):
-            get = "Starts a get and goes on: the source is read, and the value comes here, some time later"
+            get = "Starts a get and continues: the source is read, and the value arrives here, some time later"
             return f"{get}; a wait for local completion says when. {_order(queue, program)}"
         case Write(queue=queue):
-            put = "Starts a put and goes on: its source is read some time later, and may not change before a wait for"
+            put = "Starts a put and continues: its source is read some time later, and may not change before a wait for"
             return f"{put} local completion; the value arrives {LATER}. {_order(queue, program)}"
         case Put(queue=queue):
-            return (
-                f"Starts a put and goes on once its source is read: the value arrives {LATER}. {_order(queue, program)}"
-            )
+            put = f"Starts a put and continues once its source is read: the value arrives {LATER}."
+            return f"{put} {_order(queue, program)}"
         case Update(result=result, located=located, queue=queue):
             return _atomic("", result, located, queue, program)
         case UpdateFrom(result=result, located=located, queue=queue):
@@ -91,20 +90,20 @@ def promise(command: Command, program: Program, calls: Calls | None = None) -> s
         case Signal():
             return f"Changes a cell of the target {LATER}, after all operations since the bundle began are complete."
         case Barrier():
-            return "Goes on when all its ranks have come here. It completes and orders no operation by itself."
+            return "Waits until all its ranks have come here. It completes and orders no operation by itself."
         case Exit():
             return "The run may end here for all ranks."
         case Wait(queue):
-            return f"Goes on when {_earlier(queue, program)} are complete here and at their targets."
+            return f"Waits until {_earlier(queue, program)} are complete here and at their targets."
         case WaitLocal(queue):
-            done = f"Goes on when {_earlier(queue, program)} are complete here: sources have been read, and what was"
-            return f"{done} fetched has come. Puts may not have arrived at their targets."
+            done = f"Waits until {_earlier(queue, program)} are complete here: sources have been read, and"
+            return f"{done} what was fetched has arrived. Puts may not have arrived at their targets."
         case Fence(queue, rank):
             whom = "each rank, by itself" if rank is None else f"rank {render(rank)}"
             puts = f"Orders earlier puts of this rank in {_queue(queue, program)} before later ones, to {whom}"
             return f"{puts}. It waits for nothing, and gets are not ordered."
         case Await():
-            return "Goes on when the cell here satisfies the comparison."
+            return "Waits until the cell here satisfies the comparison."
         case AwaitAdd():
             return "Waits until the cell satisfies the comparison, and adds to it at once."
         case Fetch() | FetchAdd() | FetchUpdate() | Swap() | CompareSwap():
@@ -122,25 +121,25 @@ def _in_c(command: Command, program: Program, calls: Calls) -> str:
             whose = "its own node" if rank is None else f"{_named(rank, 'another rank')}, which it shares,"
             return f"{verb} memory of {whose} at once."
         case Read():
-            get = "Starts a get and goes on: the source is read, and the value comes here, some time later."
-            return f"{get}{_open('its value has not come', calls)}"
+            get = "Starts a get and continues: the source is read, and the value arrives here, some time later."
+            return f"{get}{_open('its value has not arrived', calls)}"
         case Write():
-            put = "Starts a put and goes on: its source is read some time later, and may not change before that."
+            put = "Starts a put and continues: its source is read some time later, and may not change before that."
             return f"{put}{_open(not_yet, calls)}"
         case Put():
-            return f"Starts a put and goes on once its source is read.{_open(not_yet, calls)}"
+            return f"Starts a put and continues once its source is read.{_open(not_yet, calls)}"
         case Update(result=result) | UpdateFrom(result=result):
-            fetched = "" if result is None else " The old value comes here some time after that."
-            return f"Starts an atomic and goes on: the cell changes {LATER}.{fetched}{_open(not_yet, calls)}"
+            fetched = "" if result is None else " The old value arrives here some time after that."
+            return f"Starts an atomic and continues: the cell changes {LATER}.{fetched}{_open(not_yet, calls)}"
         case Notify():
             puts = "after earlier puts to that rank have arrived"
             return f"Changes a cell of the target {LATER}, {puts}. Later puts are not ordered after it."
         case Wait():
-            return f"Goes on when {calls.operations} complete here and at the target."
+            return f"Waits until {calls.operations} complete here and at the target."
         case WaitLocal():
             return (
-                f"Goes on when {calls.operations} complete here: sources have been read, and what was "
-                "fetched has come. Puts may not have arrived at the target."
+                f"Waits until {calls.operations} complete here: sources have been read, and what was "
+                "fetched has arrived. Puts may not have arrived at the target."
             )
         case Fence(rank=rank):
             whom = "each rank, by itself" if rank is None else _named(rank, "one rank")
@@ -194,7 +193,7 @@ def _declared(queue: Expr, program: Program) -> Queue | None:
 
 
 def _atomic(operand: str, result: Expr | None, located: bool, queue: Expr, program: Program) -> str:
-    old = "" if result is None else " The old value comes here some time after that."
+    old = "" if result is None else " The old value arrives here some time after that."
     order = " It comes after earlier ones of this rank to the same cell." if located else ""
-    begun = f"Starts an atomic and goes on: the cell changes {LATER}.{operand}{old}{order}"
+    begun = f"Starts an atomic and continues: the cell changes {LATER}.{operand}{old}{order}"
     return f"{begun} {_order(queue, program)}"

@@ -202,7 +202,7 @@ def test_options_without_effect_are_named() -> None:
         (["sb.litmus", "--without", ","], "--without names no rule, as in --without IR."),
         (["sb.litmus", "--model", "rdma-tso without"], "`without` names no rule of rdma-tso"),
         (["sb.litmus", "--compare", "sc,sc merged"], "--compare takes two models: sc and sc merged are one."),
-        (["sb.litmus", "--forbidden", "a=2 a=3"], "the value of `a` stands twice; drop one of them."),
+        (["sb.litmus", "--forbidden", "a=2 a=3"], "the value of `a` is given twice; drop one of them."),
         (["sb.litmus", "--model", "sc split", "--semantics", "merged"], "these are two semantics of sc; choose one."),
         (["sb.litmus", "--semantics", "concret"], "did you mean `concrete`?\n"),
         (["sb.litmus", "--model", "rdma-tso", "--without", "IR"], "no rule 'IR'; it is a rule of corerma.\n"),

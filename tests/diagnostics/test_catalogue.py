@@ -179,11 +179,10 @@ def test_an_explanation_has_its_examples_indented() -> None:
     assert (
         explain("PG053")
         == """\
-PG053: the target is no register
+PG053: the target is not a register
 
-What stands to the left of `<-` is a register, or `mem[...]`. Memory is written by a
-store, `mem[x] <- 1;`, and copied through a register; queues, `me` and `nodes` cannot be
-changed.
+The target of `<-` is a register, or `mem[...]`. Memory is written by a store, `mem[x]
+<- 1;`, and copied through a register; queues, `me` and `nodes` cannot be changed.
 
 Wrong:
 

@@ -108,7 +108,7 @@ async def test_what_commands_promise(editor: Editor, tmp_path: Path) -> None:
     found = await hover(editor, uri, NOT_ROBUST, "write(")
     assert found
     text, where = found
-    assert text.startswith("Starts a put and goes on") and "queue q" in text
+    assert text.startswith("Starts a put and continues") and "queue q" in text
     assert where.start == types.Position(10, 2)
     barrier = await hover(editor, uri, NOT_ROBUST, "barrier;")
     assert barrier and "completes and orders no operation" in barrier[0]
@@ -120,14 +120,14 @@ async def test_what_commands_promise(editor: Editor, tmp_path: Path) -> None:
 async def test_what_calls_promise_is_what_they_are_read_as(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "hover.c", SHMEM)
     put = await hover(editor, uri, SHMEM, "shmem_int_put_nbi")
-    assert put and put[0].startswith("Starts a put and goes on: its source is read some time later")
+    assert put and put[0].startswith("Starts a put and continues: its source is read some time later")
     assert put[0].endswith("By OpenSHMEM 1.5")
     assert put[1].start == types.Position(8, len("  /* 😀 */ ") + 1)
     barrier = await hover(editor, uri, SHMEM, "shmem_barrier_all")
     assert (
         barrier
-        and barrier[0].startswith("- Goes on when the shmem_int_put_nbi in line 9 is complete here and at the target.")
-        and "\n- Goes on when all" in barrier[0]
+        and barrier[0].startswith("- Waits until the shmem_int_put_nbi in line 9 is complete here and at the target.")
+        and "\n- Waits until all" in barrier[0]
     )
     assert await hover(editor, uri, SHMEM, "x = 3") is None
 

@@ -24,7 +24,7 @@ def expectations(text: Text, program: Program, report: Report) -> tuple[Expectat
                 hint = did_you_mean(name, program.names) or f"an outcome has values of {_listed(program.names)}"
                 report.add("PG173", f"unknown name `{short(name)}`", span, hint)
             elif name in seen:
-                report.add("PG172", f"the value of `{short(name)}` stands twice", span, "drop one of them")
+                report.add("PG172", f"the value of `{short(name)}` is given twice", span, "drop one of them")
             seen.add(name)
         values = tuple((name, value) for name, value, _ in line.values or ())
         made = Expectation(line.allowed, values, models, line.span)
