@@ -380,4 +380,91 @@ int main(int argc, char **argv) {
 }
 """,
     ),
+    "a macro with an argument too few": (
+        [("PG126", 14), ("PG105", 15), ("PG122", 16), ("PG125", 17), ("PG122", 21)],
+        """\
+#include <mpi.h>
+#include <stdlib.h>
+#define LEFT(r, n) (((r) + (n) - 1) % (n))
+#define PUT(buf, cnt, to) MPI_Put(buf, cnt, MPI_INT, to, 0, cnt, MPI_INT, win)
+
+int main(int argc, char **argv)
+{
+    int rank, size, *mem;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_lock_all(win);
+    PUT(mem, 1, LEFT(rank));
+    PUT(mem + 1, cout, 0);
+    MPI_Win_flush_al(win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return EXIT_SUCCES;
+}
+""",
+    ),
+    "a brace that the indentation shows to be missing": (
+        [("PG125", 15), ("PG122", 16), ("PG122", 17), ("PG107", 24), ("PG126", 25)],
+        """\
+/* a counter with a lock */
+#include <shmem.h>
+#include <stdint.h>
+#include <stdio.h>
+
+static uint64_t counter;
+static long lock;
+
+static inline uint64_t bump(int pe)
+{
+  uint64_t old;
+  shmem_set_lock(&lock);
+  old = shmem_uint64_g(&counter, pe);
+  shmem_uint64_p(&counter, old + 1, pe);
+  shmem_quit();
+  shmem_clear_lock(&lok);
+  return odl;
+}
+
+int main(void)
+{
+  shmem_init();
+  const int pes = shmem_n_pes();
+  for (int k = 0; k < 2; k++) {
+    bump(k % pes, 1);
+  shmem_barrier_all();
+  printf("%lu\\n", (unsigned long)counter);
+  shmem_finalize();
+  return 0;
+}
+""",
+    ),
+    "a brace too many, and a macro call that is not closed": (
+        [("PG107", 7), ("PG105", 14), ("PG123", 15), ("PG105", 17), ("PG125", 18)],
+        """\
+#include <mpi.h>
+#include <stdio.h>
+#define CHECK(call) if ((call) != MPI_SUCCESS) return 1
+static int twice(int x) {
+  if (x < 0) {
+    return 0;
+    }
+  }
+  return 2 * x;
+}
+int main(int argc, char **argv) {
+  int me, cell;
+  MPI_Win win;
+  CHECK(MPI_Init(&argc, &argv);
+  CHECK(MPI_Comm_rank(MPI_COMM_WORLD, me));
+
+  CHECK(MPI_Win_create(&cell, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win), 0);
+  printf("%d\\n", tiwce(me));
+  MPI_Finalize();
+}
+""",
+    ),
 }

@@ -17,13 +17,38 @@ PARTNERS = {")": "(", "]": "[", "}": "{"}
 def with_brackets(tokens: list[Token]) -> tuple[list[Token], list[Diagnostic]]:
     """``tokens`` with a partner for every bracket, and what was wrong. Raises :class:`SourceError` where it is not
     plain what was meant, and where brackets nest too deeply."""
-    wrong: list[Diagnostic] = []
+    tokens, wrong = _with_braces(tokens)
     while (found := _first(tokens)) is not None:
         why, tokens = found
         wrong += why.diagnostics
         if not tokens or len(wrong) >= MAX_ERRORS:
             raise SourceError(in_order(wrong))
     return tokens, wrong
+
+
+def _with_braces(tokens: list[Token]) -> tuple[list[Token], list[Diagnostic]]:
+    """``tokens`` with as many braces that close as open, where the indentation shows which one is missing or too many;
+    and what was wrong."""
+    braces = [place for place, each in enumerate(tokens) if each.kind == "sign" and each.text in ("{", "}")]
+    missing = sum(1 if tokens[place].text == "{" else -1 for place in braces)
+    wrong: list[Diagnostic] = []
+    mended, opened, begins = list[Token](), list[tuple[Token, int]](), 0
+    for token in tokens:
+        begins = token.span.column if token.first else begins
+        if token.kind == "sign" and token.text == "{":
+            opened.append((token, begins))
+        elif token.kind == "sign" and token.text == "}":
+            if token.first and missing < 0 and (not opened or begins > opened[-1][1]):
+                wrong += error("PG107", "`}` closes nothing", token).diagnostics
+                missing += 1
+                continue
+            while token.first and missing > 0 and len(opened) > 1 and opened[-1][1] > begins:
+                wrong += error("PG107", "this `{` is not closed", opened.pop()[0]).diagnostics
+                mended.append(replace(token, first=False))
+                missing -= 1
+            del opened[-1:]
+        mended.append(token)
+    return (mended, wrong) if wrong and not missing else (tokens, [])
 
 
 def _first(tokens: list[Token]) -> tuple[SourceError, list[Token]] | None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from pgasrob import file_input
-from pgasrob.diagnostics import SourceError, visible
+from pgasrob.diagnostics import Diagnostic, SourceError, in_order, visible
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.conditions import MAX_NESTING, Arithmetic
 from pgasrob.frontends.c.literals import string
+from pgasrob.frontends.c.macro_calls import Macro, arguments_of
 from pgasrob.frontends.c.standard import MACROS, MACROS_OF, STANDARD_HEADERS, SYSTEM_FOLDERS, SYSTEM_HEADERS
 from pgasrob.frontends.c.tokens import PACK, Source, Token, error, error_at, spelled, tokenise
 from pgasrob.frontends.c.values import Known
@@ -44,21 +45,12 @@ MAX_NOTES = 6
 """The most files that an error in a header names as including each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
-    """``parameters`` None: object-like. The last one of a ``variadic`` macro takes all further arguments."""
-
-    name: str
-    parameters: tuple[str, ...] | None
-    variadic: bool
-    body: tuple[Token, ...]
-
-
 @dataclass(slots=True)
 class Preprocessed:
     """The tokens of a file after its directives. ``headers``: those that chose ``apis``. ``unread``: headers of the
     system that are not read, with their lines: what they declare is not known. ``texts``: of the headers that are read,
-    by their paths."""
+    by their paths. ``wrong``: calls of macros that have been mended to read on, and ``mistaken``
+    these macros."""
 
     source: Source
     tokens: list[Token]
@@ -66,6 +58,8 @@ class Preprocessed:
     apis: list[Api]
     unread: list[tuple[str, int]] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
+    wrong: list[Diagnostic] = field(default_factory=list)
+    mistaken: set[str] = field(default_factory=set)
 
 
 def preprocess(
@@ -83,11 +77,15 @@ def preprocess(
     for name, body in [*MACROS.items(), *flags.macros]:
         processor.predefine(name, body)
     tokens: list[Token] = []
-    for forced in flags.forced:
-        processor.include_first(forced, tokens)
-    processor.run(source, tokens, depth=0)
+    try:
+        for forced in flags.forced:
+            processor.include_first(forced, tokens)
+        processor.run(source, tokens, depth=0)
+    except SourceError as why:
+        raise SourceError(in_order([*processor.wrong, *why.diagnostics])) from None
     headers = tuple(dict.fromkeys(processor.headers))
-    return Preprocessed(source, tokens, headers, processor.apis, processor.unread, processor.texts)
+    result = Preprocessed(source, tokens, headers, processor.apis, processor.unread, processor.texts)
+    return replace(result, wrong=processor.wrong, mistaken=processor.mistaken)
 
 
 @dataclass(slots=True)
@@ -112,6 +110,8 @@ class _Preprocessor:
         self.macros: dict[str, Macro] = {}
         self.headers: list[str] = []
         self.unread: list[tuple[str, int]] = []
+        self.wrong: list[Diagnostic] = []
+        self.mistaken: set[str] = set()
         self.apis: list[Api] = []
         self.count, self.most = 0, MAX_EXPANSION
         self.once: set[str] = set()
@@ -395,7 +395,10 @@ class _Preprocessor:
             elif macro.parameters is None:
                 self._push(stack, self._substitute(macro, {}, token, token.span, token.hidden | {macro.name}))
             elif stack and stack[-1].text == "(":
-                arguments, closing = self._arguments(macro, token, stack)
+                arguments, closing, wrong = arguments_of(macro, token, stack)
+                if wrong:
+                    self.wrong += wrong
+                    self.mistaken.add(macro.name)
                 use = Span(token.span.line, token.span.column, closing.span.end_line, closing.span.end_column)
                 if closing.source is not token.source:
                     use = token.span
@@ -424,35 +427,6 @@ class _Preprocessor:
         if not line or line[0].text not in (OPENMP, *UNSUPPORTED_PRAGMAS):
             return []
         return [self._as_token(replace(token, text=f"_Pragma({text})"), line)]
-
-    def _arguments(self, macro: Macro, name: Token, stack: list[Token]) -> tuple[dict[str, list[Token]], Token]:
-        """The arguments of a call by parameter, taken from ``stack``, and the closing bracket."""
-        assert macro.parameters is not None
-        found: list[list[Token]] = [[]]
-        stack.pop()
-        level = 0
-        while True:
-            stop_point()
-            if not stack:
-                raise error("PG105", f"the arguments of the macro `{macro.name}` are not closed", name)
-            token = stack.pop()
-            if token.text == ")" and level == 0:
-                break
-            level += (token.text in "([{" and token.kind == "sign") - (token.text in ")]}" and token.kind == "sign")
-            level = max(level, 0)
-            gathers = macro.variadic and len(found) >= len(macro.parameters)
-            if token.text == "," and level == 0 and not gathers:
-                found.append([])
-            else:
-                found[-1].append(token)
-        names = macro.parameters
-        if not names and found == [[]]:
-            found = []
-        if macro.variadic and len(found) == len(names) - 1:
-            found.append([])
-        if len(found) != len(names):
-            raise error("PG105", f"the macro `{macro.name}` takes {len(names)} arguments, not {len(found)}", name)
-        return dict(zip(names, found, strict=True)), token
 
     def _substitute(
         self,

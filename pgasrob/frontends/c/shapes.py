@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.tokens import Token, error
 
@@ -173,7 +174,18 @@ class Shapes:
             if token.first:
                 self.unfinished = None if self._in_parentheses(index) else index - 1
                 raise error("PG107", f"a `;` is missing after `{before.text}`", before)
-            raise error("PG107", f"an operator, a comma or a `;` is missing before `{token.text}`", token)
+            hint = did_you_mean(self._before_parentheses(index - 1), _CONTROL, 0.75)
+            raise error("PG107", f"an operator, a comma or a `;` is missing before `{token.text}`", token, hint)
+
+    def _before_parentheses(self, index: int) -> str:
+        """The word before the parentheses that close at ``index``, as in `whlie (x) y();`; or nothing."""
+        depth = 0
+        while index > 0 and (text := self._word(index)) not in (";", "{", "}"):
+            depth += (text == ")") - (text == "(")
+            index -= 1
+            if depth == 0:
+                return self._word(index) if text == "(" else ""
+        return ""
 
     # Types and declarations
 

@@ -52,6 +52,8 @@ ATOMIC_TYPES: dict[str, c.CType] = {
     "atomic_ullong": c.ULONG, "atomic_size_t": c.ULONG, "atomic_intptr_t": c.LONG, "atomic_uintptr_t": c.ULONG,
 }  # fmt: skip
 """Those of <stdatomic.h>."""
+TYPE_WORDS = words("void char short int long float double signed unsigned struct union enum")
+"""The keywords that a type may begin with."""
 TYPES: dict[str, c.CType] = {
     **ATOMIC_TYPES,
     **{name: c.Opaque(name) for name in (*_LOCKS, *_THREADS)},

@@ -44,6 +44,25 @@ def test_what_is_not_plain_ends_it(text: str) -> None:
         with_brackets(tokens(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("int f(void) {\n  for (;;) {\n    g();\n  h();\n}\nint i(void) {\n  j();\n}", 2, "this `{` is not closed"),
+        ("int f(void)\n{\n  if (n)\n  {\n    g();\n}", 4, "this `{` is not closed"),
+        ("int f(void) {\n  g();\n  }\n}\nint i(void) {\n}", 3, "`}` closes nothing"),
+    ],
+)
+def test_the_indentation_shows_which_brace_it_is(text: str, line: int, message: str) -> None:
+    found, (wrong,) = with_brackets(tokens(text))
+    assert (wrong.line, wrong.message) == (line, message)
+    assert [each.text for each in found].count("{") == [each.text for each in found].count("}")
+
+
+def test_where_braces_match_the_indentation_does_not_matter() -> None:
+    text = tokens("int f(void) {\n    if (n) {\n  g(); }\n      }\n")
+    assert with_brackets(text) == (text, [])
+
+
 def test_whatever_is_given_all_brackets_have_partners_behind_it() -> None:
     for seed in range(500):
         draw = random.Random(seed)

@@ -19,7 +19,10 @@ GCC = shutil.which("gcc")
 
 
 def preprocessed(text: str, file: str = "x.c", **defines: str) -> Preprocessed:
-    return preprocess(Source(file, text), REGISTRY, Flags(tuple(defines.items())))
+    found = preprocess(Source(file, text), REGISTRY, Flags(tuple(defines.items())))
+    if found.wrong:
+        raise SourceError(found.wrong)
+    return found
 
 
 def words(text: str, **defines: str) -> list[str]:

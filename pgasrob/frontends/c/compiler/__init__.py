@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from pgasrob.diagnostics import SourceError, in_order
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.code import Unit
@@ -62,7 +63,12 @@ def compile_unit(
         source = Source(file, text, name_of(file, first) if first else "")
         found = preprocess(source, registry, flags, others.files, first)
         types = {name for api in found.apis for name in api.types}
-        parsed = parse(found.tokens, found.source, types)
+        try:
+            parsed = parse(found.tokens, found.source, types)
+        except SourceError as why:
+            raise SourceError(in_order([*found.wrong, *why.diagnostics])) from None
+        parsed.mistaken[""] = parsed.mistaken.get("", set()) | found.mistaken
+        parsed = replace(parsed, wrong=(*found.wrong, *parsed.wrong))
         unit = Unit(file, text, found.headers, tuple(found.unread), flags.macros, texts=found.texts)
         unit.tokens = tuple(parsed.tokens)
         scope = Scope()

@@ -146,7 +146,7 @@ class Calls:
         else:
             hint = f"is `#include <{api.headers[0]}>` missing?"
         if near:
-            hint = near if api is None else f"{near} {hint}"
+            hint = near if api is None or api in self.context.apis else f"{near} {hint}"
         if self.context.unread:
             hint += f"; {self.context.unread} is not read, so what it declares is unknown"
         what = "is declared, but defined nowhere here" if declared else "is not known"
@@ -184,7 +184,8 @@ class Calls:
         else:
             narrow = isinstance(to, Opaque) or (isinstance(to, Integer) and to.type.bits < 64)
             wrong = isinstance(of, Pointer) and narrow
-            hint = f"pass what is there: `{text[1:] if text.startswith('&') else f'*{text}'}`"
+            there = text[1:] if text.startswith("&") else f"*{text}"
+            hint = "" if text.startswith('"') else f"pass the value that it points to: `{there}`"
         if wrong:
             expected = with_article(to, "`")
             message = f"`{text}` is {with_article(of, '`')}, where {expected} is expected"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.code import Global, Local, Object, String
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.initialisers import Initialisers
@@ -23,7 +24,7 @@ from pgasrob.frontends.c.compiler.type_names import Types
 from pgasrob.frontends.c.layout import member_of, shown, with_article
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.syntax_tree import Node
-from pgasrob.frontends.c.types import CHAR, Array, Function, Integer, Pointer, Struct
+from pgasrob.frontends.c.types import CHAR, Array, CType, Function, Integer, Pointer, Struct
 from pgasrob.frontends.c.values import Code, Known
 
 
@@ -126,6 +127,13 @@ class Places:
             raise self.context.error("PG123", f"{with_article(pointer.type)} has no elements", node)
         return self.operations.element(pointer, index, node)
 
+    def _no_members(self, type: CType, node: Node) -> SourceError:
+        """The error for the member ``node`` of a value of ``type``, which is no struct."""
+        whole, hint = self.context.text(node["argument"]), ""
+        if isinstance(type, Pointer) and whole.isidentifier():
+            hint = f"`{whole}` is a pointer: write `{whole}->{self.context.word(node['field'])}`"
+        return self.context.error("PG123", f"{with_article(type)} has no members", node, hint)
+
     def _member(self, node: Node) -> MemoryPlace:
         """`s.m` or `p->m` (C11, 6.5.2.3)."""
         argument = node["argument"]
@@ -137,11 +145,11 @@ class Places:
         else:
             place = self.of(argument)
             if not isinstance(place, MemoryPlace):
-                raise self.context.error("PG123", f"{with_article(place.type)} has no members", node)
+                raise self._no_members(place.type, node)
             base = place
         type = self.context.defined_type(base.type, node)
         if not isinstance(type, Struct):
-            raise self.context.error("PG123", f"{with_article(type)} has no members", node)
+            raise self._no_members(type, node)
         name = self.context.word(node["field"])
         found = member_of(type, name)
         if found is not None:

@@ -10,7 +10,7 @@ from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError
 from pgasrob.diagnostics.suggestions import closest, did_you_mean
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Label, Leave, Need, Object, Slot, Unit
-from pgasrob.frontends.c.standard import STRUCTS
+from pgasrob.frontends.c.standard import MACROS, MACROS_OF, STRUCTS, TYPE_WORDS
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import Source, Token, error_at, expansion
 from pgasrob.frontends.c.types import Array, CType, Function, Pointer, Struct
@@ -323,6 +323,7 @@ class Context:
         if word in self.mistaken:
             return SourceError([])
         known = [*scope.all_names(), *(name for api in self.apis for name in (*api.constants, *api.types))]
+        known += [*MACROS, *chain.from_iterable(MACROS_OF.values()), *(TYPE_WORDS if what == "type" else ())]
         hints = [did_you_mean(word, known, 0.75)]
         if self.unread:
             hints.append(f"it may come from {self.unread}, which is not read: put its definition here")
