@@ -6,9 +6,12 @@ race are in places of their own beside it (`sarif`), and so the longest wording 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from pgasrob.diagnostics import visible
+from pgasrob.program.statements import Line
 from pgasrob.render import english, synchronised_text, words
 from pgasrob.render.illegal_calls_json import IllegalCall
 from pgasrob.render.one_race_json import Race
@@ -21,6 +24,8 @@ from pgasrob.render.verdict_json import Result
 
 LONGEST = 300
 """Characters of a sentence."""
+A_LINE = re.compile(r"\b(?:in|to|before|behind) line (?=\d+\b(?!:))")
+"""Where a sentence names a line without its file."""
 NO_SC_RUN = "a run on the network looks like no sequentially consistent run"
 
 
@@ -39,10 +44,19 @@ def violation(result: Result) -> str:
     found, run = result.get("synchronised"), result["witness"]
     what = HARMLESS if found and is_harmless(found) else NOT_ROBUST
     what += english.on_nodes(run["nodes"] if run else result["nodes"])
-    if why := words.diagnosis(run):
-        return fitting((f"{what}: {why}",))
+    if run and (why := words.diagnosis(run)):
+        return fitting((f"{what}: {_with_first_file(why, result, run)}",))
     reason = f"; {result['reason']}" if result["reason"] and not run else ""
     return fitting((f"{what}: {NO_SC_RUN}{reason}",))
+
+
+def _with_first_file(why: str, result: Result, run: Witness) -> str:
+    """``why`` with the name of the program's first file at the lines of that file, if the place of the finding is in
+    another one, where a reader would look for them."""
+    if not isinstance(run["computation"][words.main_place(run)]["line"], Line):
+        return why
+    name = visible(PurePath(result["file"]).name)
+    return A_LINE.sub(lambda found: f"{found[0]}{name}:", why)
 
 
 def fault(fault: Fault) -> str:

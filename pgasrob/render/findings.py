@@ -94,9 +94,9 @@ def _in_brief(location: Object, message: Object) -> FindingPlace:
     }
 
 
-def first_place(result: Result | RaceResult) -> tuple[int | None, int | None, str]:
-    """Line, column and sentence of the first finding of ``result``; without a finding the reason, if any."""
+def first_place(result: Result | RaceResult) -> dict[str, object]:
+    """File, line, column and sentence of the first finding of ``result``; without a finding the reason, if any."""
     for finding in findings(result):
         first = _in_brief(finding["locations"][0], finding["message"])
-        return first["line"], first["column"], first["message"]
-    return None, None, result["reason"] or ""
+        return {"found_in": first["file"], **{key: first[key] for key in ("line", "column", "message")}}
+    return {"found_in": None, "line": None, "column": None, "message": result["reason"] or ""}

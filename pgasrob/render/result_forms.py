@@ -102,8 +102,7 @@ class Form(ABC, Generic[R]):
         found: dict[str, object] = {"file": result["file"], "nodes": result["nodes"], "verdict": result["verdict"]}
         if self.expect:
             found |= {"expected": result.get("expected"), "as_expected": result.get("as_expected")}
-        place = dict(zip(("line", "column", "message"), first_place(result), strict=True))
-        return found | self.facts(result) | place | cast(dict[str, object], result["stats"])
+        return found | self.facts(result) | first_place(result) | cast(dict[str, object], result["stats"])
 
 
 class VerdictForm(Form[Result]):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pickle
@@ -94,6 +95,10 @@ def test_reports_name_the_files() -> None:
     assert "*               14  shmem_sync_all()" in text
     brief = run("check", "--compile-commands", str(LIBRARY), "--brief").stdout
     assert brief.startswith(f"{os.path.relpath(LIBRARY / 'src/ring.c')}:14:5: error: not robust on 2 nodes: ")
+    assert "reads inbox in line main.c:15 before the shmem_long_put_nbi of rank 1 in line ring.c:14" in brief
+    rows = csv.DictReader(run("check", "--compile-commands", str(LIBRARY), "--format", "csv").stdout.splitlines())
+    (row,) = rows
+    assert (Path(row["found_in"]).name, row["line"], row["column"]) == ("ring.c", "14", "5")
 
 
 def test_why_lines_of_several_files_are_in_order() -> None:
