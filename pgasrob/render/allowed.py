@@ -81,6 +81,10 @@ def _issued(place: int, event: Event, pending: list[_Operation], computation: li
             return "Every rank has arrived. A barrier completes nothing by itself." + _on_the_way(pending)
         case "assume":
             return "Enabled because its condition is true."
+        case "assert" if event["holds"] is None:
+            return "The API forbids this call here; what it would do is not known."
+        case "assert" if words.is_c(event):
+            return "Always enabled."
         case "assert":
             return "Always enabled; the run goes on when it is false."
         case "fence":

@@ -210,6 +210,14 @@ def test_no_name_in_a_value_is_filled_in() -> None:
     assert "<h1>{{script}}</h1>" in page and '<span class="file">{{hash}}</span>' in page
 
 
+def test_an_illegal_call_and_an_assertion_of_c_say_nothing_of_going_on() -> None:
+    from pgasrob.render.allowed import allowed
+
+    illegal = result_of("c/mpi/illegal_flush_after_unlock.c")["illegal_calls"][0]["run"]["computation"]
+    assert allowed(illegal)[-1] == "The API forbids this call here; what it would do is not known."
+    assert allowed([{**illegal[-1], "holds": False}])[-1] == "Always enabled."
+
+
 def test_why_an_event_may_happen() -> None:
     from pgasrob.render.allowed import allowed
 
@@ -1026,6 +1034,17 @@ ROWS_OUTSIDE = """() => {
   const boxes = all(".drawing:not([hidden]) :is([data-step], .standing)").map((node) => node.getBoundingClientRect());
   return boxes.filter((box) => box.top < outer.top - 1 || box.bottom > outer.bottom + 1).length;
 }"""
+
+
+def test_long_names_are_broken(browser: Browser) -> None:
+    name = "particles_that_have_left_the_subdomain_towards_the_east_or_the_north"
+    result = json.loads(re.sub(r"\by\b", name, json.dumps(result_of(ONE_TO_ONE))))
+    for width, height in SIZES[::2]:
+        page = browser.open(result, "", width, height)
+        assert flaws(page) == [], width
+        values = page.locator("#variables td").first
+        values.scroll_into_view_if_needed()
+        assert values.bounding_box()["x"] < width - 100
 
 
 def test_terms_have_a_line(browser: Browser) -> None:

@@ -19,6 +19,8 @@ LONGEST, SHORTEST = 46, 32
 """Characters on one line of a box: with few lanes, and with many."""
 MOST_LINES = 6
 MOST_LINES_OF_COMMAND = 8
+LEAST = 8
+"""Characters that a command needs on the line of its place; where there are less it begins below."""
 PIECE = re.compile(r"[^\s([,]+[(\[,]*\s*|[(\[,]+\s*|\s+")
 """A part of a command that is not broken where that can be avoided."""
 
@@ -88,6 +90,10 @@ def _issued(event: Event, digits: int, room: int, most: int) -> tuple[tuple[Span
     short."""
     line = f"{label(event['line']):>{digits}}  "
     text = visible(event["command"])
+    if most > 1 and room - len(line) < LEAST:
+        spans = [*((part, "command") for part in _wrapped(text, room, most))]
+        spans += ((part, "effect") for part in _filled(_effects(event), room))
+        return (((line.strip(), "line"),), *((span,) for span in spans))
     command, *more = [cut(text, room - len(line))] if most == 1 else _wrapped(text, room - len(line), most)
     effects = _filled(_effects(event), room - len(line))
     kind = "fails" if event["holds"] is False else "effect"
@@ -140,7 +146,7 @@ def _full_step(name: str, event: Event, issue: int) -> str:
 def _wrapped(command: str, room: int, most: int) -> list[str]:
     """``command`` on at most so many lines of ``room`` characters: broken at spaces and behind brackets and commas, and
     inside a word only where that is too long; its end is cut where it takes more lines."""
-    lines = [""]
+    lines, room = [""], max(room, LEAST)
     for piece in PIECE.findall(command):
         if len(lines[-1]) + len(piece.rstrip()) > room and lines[-1]:
             lines.append("")

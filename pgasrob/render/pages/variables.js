@@ -41,7 +41,7 @@ class Variables {
 
   row({ name, where, kind, cells, parts }, shown, nodes) {
     const whole = shown.length === cells.length && parts.every((part, place) => part === `[${place}]`);
-    const note = where ? ` in ${where}()` : whole ? ` [0–${parts.length - 1}]` : "";
+    const note = where ? ` in ${where}()` : !whole ? "" : parts.length > 1 ? ` [0–${parts.length - 1}]` : " [0]";
     const head = make("th", { scope: "row" }, name, note && make("span", { class: "faint" }, note));
     return make("tr", {}, head, ...range(nodes).map((rank) => {
       const spot = (place, tag) => {

@@ -16,6 +16,7 @@ from pgasrob.batch.job import Job, find_programs
 from pgasrob.drawing.channels import MOST_TRACKS, snapped
 from pgasrob.drawing.labels import BADGE, Line
 from pgasrob.drawing.measure import LINE, PADDING, cut, width_of
+from pgasrob.program import statements
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.render import words
@@ -207,6 +208,15 @@ def test_a_long_command_is_cut_and_given_in_full() -> None:
     (box,) = layout(run([event("write", 0, 0, command=command)], 1)).boxes
     (line,) = text_of(box).splitlines()
     assert len(line) == LONGEST and line.endswith("…") and command in box.full
+
+
+@pytest.mark.parametrize("room", [14, 16, 24])
+def test_a_command_begins_below_the_name_of_its_file_where_that_takes_its_room(room: int) -> None:
+    place = statements.Line(12, "/src/06_exchange.c", "06_exchange.c")
+    (box,) = layout(run([event("write", 0, 0, line=place, read=7)], 1), room=room).boxes
+    lines = [line.strip() for line in text_of(box).splitlines()]
+    assert lines[0] == "06_exchange.c:12" and max(map(len, lines)) <= max(room, len(lines[0]))
+    assert "".join(lines[1:]).replace(" ", "") == "write(x,1,y,q)reads=7"
 
 
 def test_long_values_are_never_cut() -> None:
