@@ -13,7 +13,7 @@ from pgasrob.program.commands import ATOMICS, Store
 from pgasrob.program.instance import Instance
 from pgasrob.render import english
 from pgasrob.render.process_numbers import home_of, numbered
-from pgasrob.render.source_commands import Calls, WrittenCommands
+from pgasrob.render.source_commands import Calls, WrittenCommands, pieces
 from pgasrob.robustness.late_operations import Late, issued_operands
 from pgasrob.semantics.computation import Event
 from pgasrob.semantics.happens_before import Edge
@@ -33,7 +33,7 @@ class Diagnosis:
 
     def __init__(self, run: Run, line: Callable[[int], int] | None = None, written: Instance | None = None) -> None:
         self._named_line = line or (lambda line: line)
-        self._instance, self._operands = run.instance, issued_operands(run)
+        self._run, self._instance, self._operands = run, run.instance, issued_operands(run)
         self._events = tuple(replace(each, event=self._named(each.event)) for each in run.events)
         self._texts = WrittenCommands(written or run.instance)
         self._calls = Calls(run.instance, self._texts)
@@ -81,6 +81,8 @@ class Diagnosis:
         match late.missing:
             case "order":
                 same = self._line(late.step) == line and self._name(late.step) == self._name(late.next)
+                if same and self._is_one_call(late.step, late.next):
+                    return f"nothing orders the elements that {operation} transfers"
                 lacking = (
                     f"nothing orders {operation} before the {'next ' * same}{self._name(late.next)} in line {line}"
                 )
@@ -96,6 +98,11 @@ class Diagnosis:
         if not between or not useless:
             return lacking
         return f"{lacking} ({' and '.join(between)} {'does' if len(between) == 1 else 'do'} not)"
+
+    def _is_one_call(self, *places: int) -> bool:
+        """Whether the commands of the events at ``places`` are of one call in C."""
+        made = list(pieces(self._run))
+        return self._calls.called(self._issued(places[0])) is not None and len({made[each] for each in places}) == 1
 
     def _which(self, late: Late) -> str:
         """What distinguishes the late operation from others of its name in the sentence; "" where there are none."""

@@ -272,7 +272,7 @@ def initially(witness: Witness) -> str:
         together(text)
         for name, held in by_name.items()
         if any(map(any, held.values()))
-        for text in _values(name, held, name in arrays)
+        for text in _values(name, held, name in arrays, not single or len(held) == witness["nodes"])
     ]
     if len(values) > MOST_INITIAL:
         values[MOST_INITIAL:] = [f"and {len(values) - MOST_INITIAL} more that the program declares"]
@@ -284,10 +284,10 @@ def initially(witness: Witness) -> str:
     return f"{start}Initially {', '.join(values)}; all else{shown} is 0."
 
 
-def _values(name: str, held: dict[int, list[int]], array: bool) -> list[str]:
-    """The values of ``name`` by rank, in one text when they are the same on all."""
+def _values(name: str, held: dict[int, list[int]], array: bool, on_all: bool) -> list[str]:
+    """The values of ``name`` by rank, in one text when all ranks have the same (and all are known: ``on_all``)."""
     first = next(iter(held.values()))
-    if all(values == first for values in held.values()):
+    if on_all and all(values == first for values in held.values()):
         return [f"{name} = {_value(first, array)} on every rank"]
     return [f"{name}@{rank} = {_value(values, array)}" for rank, values in held.items() if any(values)]
 

@@ -115,3 +115,34 @@ def test_a_run_in_which_ranks_meet_comes_before_a_put_to_oneself() -> None:
     """Every rank sends to itself as well, and what it sends there may come as late."""
     sentences = told(check(load(PROGRAMS / "c/openshmem/bucket_sort_sync.c"), nodes=3, effect=False))
     assert sentences.startswith("Rank 2 reads inbox[1][0] in line 61 before the shmem_int_put_nbi of rank 1 in line 47")
+
+
+ELEMENTS = """\
+#include <shmem.h>
+#include <stdio.h>
+static long data[2];
+int main(void) {
+  long src[2] = {1, 2};
+  shmem_init();
+  if (shmem_my_pe() == 0)
+    PUT
+  else if (data[1] == 2)
+    printf("%ld", data[0]);
+  shmem_finalize();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("put", "lacking"),
+    [
+        ("shmem_long_put_nbi(data, src, 2, 1);", "the elements that the shmem_long_put_nbi transfers"),
+        (
+            "for (int i = 0; i < 2; i++) shmem_long_p(&data[i], i + 1, 1);",
+            "the shmem_long_p before the next shmem_long_p in line 8",
+        ),
+    ],
+)
+def test_elements_of_one_call_are_not_two_calls(put: str, lacking: str) -> None:
+    verdict = check(parse_c(ELEMENTS.replace("PUT", put)), nodes=2)
+    assert f"Nothing orders {lacking}." in told(verdict)

@@ -6,7 +6,7 @@ import re
 from copy import deepcopy
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,7 +16,9 @@ from pgasrob.program.parser import parse
 from pgasrob.render import lines as styled
 from pgasrob.render import words
 from pgasrob.render.result_report import report
+from pgasrob.render.run_json import Witness
 from pgasrob.render.verdict_json import Result, to_json
+from pgasrob.render.verdict_text import initially
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import InternalError
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
@@ -456,3 +458,11 @@ def test_every_step_of_the_cycle_is_described_once() -> None:
 
 
 # Colour and characters
+
+
+def test_a_recorded_value_is_only_said_of_the_ranks_whose_memory_is_known() -> None:
+    memory = [{"rank": rank, "index": rank, "name": "t[0]", "value": 7} for rank in (0, 1)]
+    run = {"nodes": 2, "computation": [], "memory": memory, "unknown": 0}
+    assert "t[0] = 7 on every rank" in initially(cast(Witness, run)).replace("\u00a0", " ")
+    known = initially(cast(Witness, {**run, "memory": memory[:1]})).replace("\u00a0", " ")
+    assert "t[0]@0 = 7" in known and "every rank" not in known
