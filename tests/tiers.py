@@ -147,11 +147,11 @@ SLOW: dict[str, str] = {
         nothing_is_cut_on_a_projector_and_on_a_phone the_text_is_edited_beside_the_run
     """,
     "explore/test_serve.py": """
-        a_proxy_says_who_asks_if_it_is_known
+        a_file_that_is_there_makes_no_difference/4 a_proxy_says_who_asks_if_it_is_known
         a_check_has_verdict_report_picture_and_the_choices_of_its_run a_check_that_runs_away_is_ended/2
-        a_client_that_is_slow_is_given_up a_process_that_answers_opens_nothing_and_starts_nothing
+        a_process_that_answers_opens_nothing_and_starts_nothing
         every_example_of_the_menu_can_be_read hostile_texts_are_refused/4 it_says_what_is_exposed
-        many_clients_at_once_are_answered_rightly processes_end_with_the_server
+        many_clients_at_once_are_answered_rightly no_host_confuses/3 processes_end_with_the_server
         requests_that_two_could_read_differently_are_refused/4 silent_connections_do_not_use_up_all
     """,
     "explore/test_serve_page.py": """
