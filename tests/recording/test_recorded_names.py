@@ -116,8 +116,8 @@ def test_calls_of_one_line_are_told_apart(option: str, inbox: str, flag: str, tm
     path, said, code = traced(built("oshcc", source, tmp_path, option), 2)
     assert code == 0, said
     told = " ".join(CliRunner().invoke(cli, ["check", str(path)]).output.split())
-    assert f"Rank 1 reads {inbox} in line " in told and f"wrote to {flag}. Nothing orders the shmem_double_put" in told
-    assert "although the shmem_long_wait_until of rank 1" in told and f"{flag}@1: 3 -> 1" in told
+    assert f"Rank 1 reads {inbox} in line " in told and f"the shmem_long_wait_until of rank 1 sees {flag}@1" in told
+    assert "Nothing orders the shmem_double_put before the shmem_long_p" in told and f"{flag}@1: 3 -> 1" in told
     assert f"it read the old value, {inbox}@1 = -1.5." in told and f"{inbox}@1: -1.5 -> 2.5" in told
 
 
