@@ -17,6 +17,8 @@ from pgasrob.frontends.lower import CProgram
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.render import synchronised_text, words
+from pgasrob.render.diagram.folding import fold
+from pgasrob.render.explorer import room_of
 from pgasrob.render.lines import Line
 from pgasrob.render.one_run_text import title
 from pgasrob.render.repair_text import repair_lines
@@ -33,6 +35,8 @@ from pgasrob.robustness.verdict import Verdict
 
 MOST_ONE_BY_ONE = 40
 """Events of a run that are drawn one by one; of more those that the cycle does not pass are folded."""
+NARROW = 60
+"""Characters of a report below which a window is one of a phone, and a drawing has short lines."""
 MOST_DRAWING = 1_000_000
 """Characters of a drawing."""
 MOST_REPORT = 200_000
@@ -64,7 +68,9 @@ def check(asked: AskedRun, seconds: float, memory: int) -> dict[str, Any]:
         only, events = cast(Result, {**result, "witness": run}), len(run["computation"])
         found["title"] = title(result, run)
         if events <= MOST_EVENTS:
-            found["drawing"] = to_svg(only, embedded=True, captions=False, cycle_only=events > MOST_ONE_BY_ONE)
+            folded = events > MOST_ONE_BY_ONE
+            room = room_of(run, fold(run, folded), "narrow" if asked.columns < NARROW else "wide")
+            found["drawing"] = to_svg(only, embedded=True, captions=False, cycle_only=folded, room=room)
         if len(found["drawing"]) > MOST_DRAWING or events > MOST_EVENTS:
             found["drawing"] = ""
             found["title"] += f" ({events} events, too many to draw here)"

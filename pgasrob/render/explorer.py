@@ -13,7 +13,7 @@ from typing import TypedDict, cast
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, one_run_text, synchronised_text, verdict_text, words
 from pgasrob.render.allowed import allowed
-from pgasrob.render.diagram.folding import fold
+from pgasrob.render.diagram.folding import Fold, fold
 from pgasrob.render.diagram.run_layout import ranks_of
 from pgasrob.render.double_values import as_texts
 from pgasrob.render.lines import plain
@@ -275,6 +275,12 @@ def _finding(result: Result) -> str:
     return words.diagnosis(result["witness"]) or next(wrong, "")
 
 
+def room_of(run: Witness, folded: Fold, size: str) -> int:
+    """The characters on a line of a box of ``run``, for a window of the ``size`` that :data:`ROOMS` names."""
+    rooms = ROOMS[size]
+    return rooms[min(len(ranks_of(run, folded)), len(rooms)) - 1]
+
+
 def _diagram(result: Result, number: int, run: Witness, cycle_only: bool) -> str:
     """The drawings of ``run``, of which the page shows one at a time: with all events or with the cycle alone, in lines
     for a wide window or for a narrow one."""
@@ -286,11 +292,12 @@ def _diagram(result: Result, number: int, run: Witness, cycle_only: bool) -> str
         views = {"folded": folded} if cycle_only else {"full": whole, "folded": folded}
     found: list[str] = []
     for view, each in views.items():
-        lanes = min(len(ranks_of(run, each)), len(ROOMS["wide"])) - 1
-        for size, rooms in ROOMS.items():
+        for size in ROOMS:
             if size == "narrow" and len(each.groups) > MOST_NARROW:
                 continue  # nobody reads so many on a phone, and the page would grow by them
-            drawn = to_svg(only, embedded=True, captions=False, cycle_only=view == "folded", room=rooms[lanes])
+            drawn = to_svg(
+                only, embedded=True, captions=False, cycle_only=view == "folded", room=room_of(run, each, size)
+            )
             hidden = " hidden" * bool(number or found)
             found.append(f'<div class="drawing" data-run="{number}" data-view="{view} {size}"{hidden}>{drawn}</div>')
     return "".join(found)

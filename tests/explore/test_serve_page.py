@@ -190,6 +190,24 @@ def test_a_program_puts_nothing_into_the_page(page: Any) -> None:
     assert page.locator("script").count() == 2
 
 
+def test_a_link_has_a_name_of_its_own_and_a_phone_has_the_whole_picture(address: str, browser: Any) -> None:
+    program = (ROOT / "programs/c/mpi/request_wait.c").read_text()
+    link = f"{address}{fragment({'text': program, 'language': 'c', 'nodes': None, 'run': ''})}"
+    small = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    small.goto(link)
+    small.wait_for_selector(".choice")
+    assert (text(small, "h1"), small.title(), text(small, "#edited")) == ("program.c", "program.c: explorer", "")
+    small.click("#check")
+    small.wait_for_selector("#answer .picture svg")
+    assert (
+        small.evaluate(
+            "() => { const box = document.querySelector('.picture'); return box.scrollWidth - box.clientWidth; }"
+        )
+        <= 1
+    )
+    small.close()
+
+
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_is_cut_and_nothing_scrolls_sideways(page: Any, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})

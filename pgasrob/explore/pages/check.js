@@ -1,3 +1,5 @@
+const LEAST_SCALE = 0.55; // a drawing that would have to be smaller to fit keeps its size, and can be scrolled
+
 /** The menu of examples, and the answers about all runs: the verdict with a picture, and the repair. */
 class Checking {
   constructor() {
@@ -33,9 +35,7 @@ class Checking {
       live.note(found.refused);
       return;
     }
-    live.original = found.text;
-    document.querySelector(".name h1").textContent = name.split("/").pop();
-    document.querySelector(".name h1").title = name;
+    live.called(name, found.text);
     live.load({ ...found, nodes: null, run: [] });
   }
 
@@ -85,6 +85,8 @@ class Checking {
       picture.tabIndex = 0;
       picture.innerHTML = answer.drawing;
       this.box.append(picture);
+      const drawn = picture.firstElementChild;
+      if (drawn.getBoundingClientRect().width * LEAST_SCALE <= picture.clientWidth) drawn.classList.add("fits");
     }
     const steps = make("details");
     steps.append(make("summary", "", "The run as text, and its cycle edge by edge"), this.report(answer.report.slice(first + 1)));

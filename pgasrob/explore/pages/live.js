@@ -33,8 +33,19 @@ class Live {
     }
     this.by("nodes").max = this.opening.mostNodes;
     this.original = this.opening.text;
+    if (held.text !== this.opening.text && !this.opening.file) this.called(`program.${held.language}`, held.text);
     await this.load(held);
     if (damaged) this.note("The link is damaged, or of another version: this is the program that the server opens with.");
+  }
+
+  /** What the program is called that is `text` until someone edits it. */
+  called(name, text) {
+    const last = name.split("/").pop();
+    const heading = document.querySelector(".name h1");
+    heading.textContent = last;
+    heading.title = name;
+    document.title = `${last}: explorer`;
+    this.original = text;
   }
 
   /** Show another program and run. */
