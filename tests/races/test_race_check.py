@@ -240,7 +240,7 @@ def test_a_race_is_kept_where_a_limit_ends_its_replay(monkeypatch: pytest.Monkey
         ("race --brief", 1, "race"),
         ("race --format json", 1, '"verdict": "race"'),
         ("race --format csv", 1, "race"),
-        ("race --format gcc", 1, "error: Race on 2 nodes: lines 8 and 12 race, and the run to them was not replayed"),
+        ("race --format gcc", 1, "error: race on 2 nodes: lines 8 and 12 race, and the run to them was not replayed"),
         ("race --format github", 1, "was not replayed"),
         ("check --races", 0, "was not replayed"),
         ("check --races --format gcc", 0, "was not replayed"),

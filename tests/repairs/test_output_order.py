@@ -92,8 +92,8 @@ def test_output_may_be_in_any_order_where_that_is_said_and_files_may_not(path: P
         ("what_is_printed_together", "On 3 nodes the printf of rank 1 in line 28, which uses the terminal, may come "
          "when its rank has read other values than before."),
         ("sent_is_printed", "On 2 nodes files or output may be seen in another order on the network. The shmem_long_g "
-         "of rank 1 in line 21 reads x before the shmem_long_put_nbi of rank 0 in line 16 has arrived there, although "
-         "the printf of rank 1 in line 20 comes after the printf of rank 0 in line 18."),
+         "of rank 1 in line 21 reads x before the shmem_long_put_nbi of rank 0 in line 16 has arrived there. Nothing "
+         "before line 18 waits until the shmem_long_put_nbi is complete at its target."),
     ],
 )  # fmt: skip
 def test_why(name: str, why: str) -> None:

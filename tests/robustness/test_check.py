@@ -626,7 +626,7 @@ def test_a_violation_is_kept_where_a_limit_ends_its_replay(monkeypatch: pytest.M
         assert str(verdict.reason).startswith("the run that shows it was not replayed: the time limit of 60 s")
         for command, said in (
             ("check", "not robust"),
-            ("check --format gcc", "error: Not robust on 2 nodes"),
+            ("check --format gcc", "error: not robust on 2 nodes"),
             ("check --brief", "error: not robust on 2 nodes"),
             ("repair", "unknown"),
             ("thrift", "unknown"),

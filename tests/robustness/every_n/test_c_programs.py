@@ -161,8 +161,12 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
 @pytest.mark.parametrize(
     ("body", "line", "why"),
     [
-        ("int *all = shmem_malloc(npes * npes);", 4, "argument 1 `npes * npes` of `shmem_malloc` is another number"),
-        ("long *all = shmem_malloc(npes * 5000L);", 4, "which has 5,000 bytes for each node, is another thing"),
+        (
+            "int *all = shmem_malloc(npes * npes);",
+            4,
+            "argument 1 `npes * npes` of `shmem_malloc` differs between numbers of nodes",
+        ),
+        ("long *all = shmem_malloc(npes * 5000L);", 4, "which has 5,000 bytes for each node, differs between numbers"),
         ("long *all = shmem_malloc(8 * npes - 16);", 4, "differs between numbers of nodes"),
         ("long *all = shmem_malloc(8 * npes + me);", 4, "differs between ranks"),
         ("int *all = shmem_malloc(4 * npes);\nlong y = *(long *) all;", 5, "where a scalar of 8 bytes lies in `all`"),
@@ -171,7 +175,7 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
             5,
             "how large `a` is",
         ),
-        ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
+        ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` differs between ranks"),
         ("int *p = &x;\nfor (int i = 0; i < npes - 7; i++)\np++;", 5, "and it changes the pointer `p` each time"),
         ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "differs between ranks"),
     ],

@@ -255,7 +255,7 @@ def test_where_an_assertion_fails_is_said(tmp_path: Path) -> None:
     run(path, "-n", "all", "--witness", tmp_path / "one.sarif")
     sarif = json.loads((tmp_path / "one.sarif").read_text())
     texts = [each["message"]["text"] for each in sarif["runs"][0]["results"]]
-    assert texts == ["The assertion fails in a sequentially consistent run on 3 nodes."]
+    assert texts == ["assertion of rank 0 fails on 3 nodes: assert(r == 1)"]
 
 
 def test_ctrl_c_while_the_proof_is_looked_for_is_about_all_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
