@@ -8,6 +8,7 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import CProgram
 from pgasrob.lsp.edited_program import EditedProgram, checker
 from pgasrob.program.commands import Kind
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span, place_of, statements_in
 from pgasrob.render.completing_calls import calls_about
 from pgasrob.render.promises import promise
@@ -45,7 +46,7 @@ def promises(edited: EditedProgram, nodes: int, line: int, column: int) -> Promi
     spans = [each.span for each in found]
     span = min(spans, key=lambda span: (span.end_line - span.line, span.end_column - span.column))
     of_c = isinstance(read, CProgram)
-    every = [each for process in program.processes for each in statements_in(process.body) if isinstance(each, Do)]
+    every = _of_its_ranks(program, span)
     sentences = dict.fromkeys(
         promise(each.command, program, calls_about(each, every, program) if of_c else None)
         for each in found
@@ -55,6 +56,15 @@ def promises(edited: EditedProgram, nodes: int, line: int, column: int) -> Promi
     if isinstance(read, CProgram) and (source := _specification(read, span)):
         text += f"\n\nBy {source}"
     return Promised(span, text)
+
+
+def _of_its_ranks(program: Program, span: Span) -> list[Do]:
+    """The commands of all ranks that come to ``span``: no call completes an operation of another rank."""
+    made = [(each, [do for do in statements_in(each.body) if isinstance(do, Do)]) for each in program.processes]
+    come = [process.ranks for process, dos in made if any(do.span == span for do in dos)]
+    ranks = {rank for each in come for rank in each or ()}
+    anyone = None in come
+    return [do for each, dos in made if anyone or each.ranks is None or not ranks.isdisjoint(each.ranks) for do in dos]
 
 
 def _holds(span: Span, line: int, column: int) -> bool:

@@ -73,7 +73,7 @@ def test_no_hover_has_an_internal_name() -> None:
             "at its target; `MPI_Win_flush(peer, win)` or `MPI_Win_flush_all(win)`",
         ),
         ("mpi/request_test_put.c", "MPI_Rput(", "completes it, as the MPI_Win_unlock_all in line 28 does"),
-        ("mpi/request_test_put.c", "MPI_Test(", "when the MPI_Rput in line 23 is complete here"),
+        ("mpi/request_test_put.c", "MPI_Test(", "until the MPI_Rput in line 23 is complete here"),
         ("armci/armci_flag_nonblocking.c", "ARMCI_NbPut(", "at rank 1; `ARMCI_Fence(1)` or `ARMCI_AllFence()`"),
         (
             "armci/armci_flag_nonblocking.c",
@@ -88,3 +88,30 @@ def test_the_calls_of_the_library_are_named(program: str, call: str, said: str) 
     lines = path.read_text().splitlines()
     number = next(number for number, line in enumerate(lines, 1) if call in line)
     assert said in hovers(path)[number, lines[number - 1].index(call) + 1]
+
+
+def test_a_wait_of_one_rank_is_not_for_what_another_one_does(tmp_path: Path) -> None:
+    """Both ranks have an operation to rank 1 under way, in queues of one name."""
+    path = tmp_path / "x.c"
+    path.write_text("""#include <mpi.h>
+int main(int argc, char **argv) {
+  int me, got = 0, *mem; MPI_Win win;
+  MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+  MPI_Win_lock_all(0, win);
+  if (me == 0) {
+    MPI_Put(&me, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Win_flush(1, win);
+  } else {
+    MPI_Get(&got, 1, MPI_INT, 1, 1, 1, MPI_INT, win);
+    MPI_Win_flush(1, win);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win); MPI_Finalize();
+}
+""")
+    told = hovers(path)
+    assert "the MPI_Put in line 8 is complete" in told[9, 5] and "MPI_Get" not in told[9, 5]
+    assert "the MPI_Get in line 11 is complete" in told[12, 5] and "MPI_Put" not in told[12, 5]
+    assert "the MPI_Put in line 8 and the MPI_Get in line 11" in told[14, 3]
+    assert "in line 12" in told[11, 5]
