@@ -161,11 +161,11 @@ class Races:
         text, line = self.context.text(first.node), self.context.span(other.node).line
         who = "another section" if "sections" in self.directive.leaves else "another thread"
         who = "an iteration of another thread" if loop is not None else who
-        does = "writes" if other.writes and not other.reads else "reads and writes" if other.writes else "reads"
+        does = "write" if other.writes and not other.reads else "read and write" if other.writes else "read"
         where = "it here, too" if other.node is first.node else f"`{self.context.text(other.node)}` in line {line}"
         sentence = (
             f"`{text}` is written in the region of `{self.directive.shown}` in line {self.directive.pragma.span.line}, "
-            f"and nothing orders this and {who} that {does} {where}"
+            f"while {who} may {does} {where}"
         )
         return Race(first, sentence, self._remedy(first), loop, shifts)
 
