@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import ip_address
+from socket import gethostname
 
 NAMES = ("127.0.0.1", "localhost")
 """What this machine is called in the addresses of pages that it serves to itself."""
@@ -55,5 +56,7 @@ class Service:
 
     @property
     def written(self) -> str:
-        """The host as addresses have it."""
+        """The host as addresses have it: where it is all of this machine's, the name of the machine."""
+        if self.host in ("0.0.0.0", "::"):
+            return gethostname()
         return f"[{self.host}]" if ":" in self.host else self.host

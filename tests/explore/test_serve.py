@@ -781,7 +781,7 @@ def test_it_says_what_is_exposed() -> None:
         said = [started.stdout.readline() for _ in range(5)]
         started.send_signal(signal.SIGTERM)
     assert started.returncode == 130
-    assert re.fullmatch(r"Serving at http://0\.0\.0\.0:\d+/\n", said[0])
+    assert re.fullmatch(rf"Serving at http://{re.escape(socket.gethostname())}:\d+/\n", said[0])
     assert said[1].startswith("Exposed to everyone who reaches 0.0.0.0: the page, the examples, and checks of programs")
     assert "No file of this machine is exposed. There is no password" in said[2]
 
