@@ -1,3 +1,3 @@
 """The version, for those who ask for nothing else of the package."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from pgasrob.program.corpus import SUFFIXES
+from pgasrob.version import VERSION
 
 ROOT = Path(__file__).parents[1]
 KERNEL = "pgasrob/kernel"
@@ -153,3 +154,17 @@ def test_what_is_imported_is_declared() -> None:
 
     known, distributions = {plain(name) for name in declared()}, packages_distributions()
     assert not [each for each in others if not known & set(map(plain, distributions[each]))]
+
+
+def test_all_that_names_a_version_names_the_same() -> None:
+    """What is cited, built, installed in an editor and described in the CHANGELOG, whose last release has its day."""
+    found = {
+        "pgasrob/kernel/Cargo.toml": r'^version = "(.*)"$',
+        "pgasrob/kernel/Cargo.lock": r'^name = "pgasrob-kernel"\nversion = "(.*)"$',
+        "pgasrob/lsp/vscode/package.json": r'^  "version": "(.*)",$',
+        "pgasrob/manual/citing.md": r"^  version = \{(.*)\},$",
+        "CHANGELOG.md": r"^## \[([\d.]+)\] - \d{4}-\d\d-\d\d$",
+    }
+    for path, pattern in found.items():
+        named = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+        assert named and named[1] == VERSION, path
