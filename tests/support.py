@@ -454,3 +454,11 @@ def check_on_tso(program: Program, nodes: int | None = None, limits: Limits | No
 def check_all(files: Sequence[str], job: Job) -> Iterator[Checked]:
     """Check every file at every node count of ``job``, in order, each result as it comes."""
     return convert_each(files, job, lambda checked: checked)
+
+
+def violation_alone(result: Any) -> Any:
+    """``result`` without the run that goes on from its violation to an effect, and without what is said of that."""
+    witness = result["witness"] and {
+        key: each for key, each in result["witness"].items() if key not in ("title", "effect")
+    }
+    return {**result, "witness": witness, "effect_run": None}

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 RUNS = {
     "violation": "witness",
+    "outcome": "effect_run",
     "assertion": "assertion_run",
     "deadlock": "deadlock_run",
     "call": "illegal_calls",
@@ -82,8 +83,9 @@ class DrawOptions:
         "run; "
         f"{holding_many()} hold all.")
     run: str | None = option("--run", type=OneOf(list(RUNS)),
-        help="Which run of the result: the violation (or fault), that of a failing assertion, that of a deadlock, that "
-        "to an illegal call, or one that shows that a race matters. Default: the first that it has.")
+        help="Which run of the result: the violation (or fault), the one that ends in its effect (outcome), that of a "
+        "failing assertion, that of a deadlock, that to an illegal call, or one that shows that a race matters. "
+        "Default: the one that reports show first.")
     fold: bool = fold_option()
     # fmt: on
 
@@ -218,4 +220,6 @@ def only(result: Result, run: str) -> Result:
     kept.pop("synchronised", None)  # what it says of other lines is shown by their runs
     if run != "race":
         kept.pop("consequences", None)
+    if run == "violation" and "effect" not in kept["witness"]:
+        kept["witness"] = {key: value for key, value in kept["witness"].items() if key != "title"}  # not beside another
     return cast("Result", kept)

@@ -31,7 +31,7 @@ from pgasrob.repairs.texts import parts
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Resources, Synchronisation
 from pgasrob.robustness.session import Session
-from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.verdict import Witness
 
 MOST_ONE_BY_ONE = 40
 """Events of a run that are drawn one by one; of more those that the cycle does not pass are folded."""
@@ -65,7 +65,7 @@ def check(asked: AskedRun, seconds: float, memory: int) -> dict[str, Any]:
         "run": None,
     }
     for key, run in words.runs(result):
-        only, events = cast(Result, {**result, "witness": run}), len(run["computation"])
+        only, events = cast(Result, {**result, "witness": run, "effect_run": None}), len(run["computation"])
         found["title"] = title(result, run)
         if events <= MOST_EVENTS:
             folded = events > MOST_ONE_BY_ONE
@@ -74,7 +74,9 @@ def check(asked: AskedRun, seconds: float, memory: int) -> dict[str, Any]:
         if len(found["drawing"]) > MOST_DRAWING or events > MOST_EVENTS:
             found["drawing"] = ""
             found["title"] += f" ({events} events, too many to draw here)"
-        found["run"] = _choices(asked, instance, verdict) if key == "witness" else None
+        effect_run = verdict.effect.run if verdict.effect else None
+        witnesses = {"witness": verdict.witness, words.EFFECT_RUN: effect_run}
+        found["run"] = _choices(asked, instance, witnesses.get(key))
         break
     return found
 
@@ -101,12 +103,12 @@ def _kind(result: Result) -> str:
     return synchronised_text.HEADLINES[found["answer"]] if found else result["verdict"]
 
 
-def _choices(asked: AskedRun, instance: Instance, verdict: Verdict) -> list[str] | None:
-    """The choices that lead through the run of ``verdict`` in the explorer; None where they are not all there are."""
-    if verdict.witness is None:
+def _choices(asked: AskedRun, instance: Instance, witness: Witness | None) -> list[str] | None:
+    """The choices that lead through ``witness`` in the explorer; None where they are not all there are."""
+    if witness is None:
         return None
-    computation = verdict.witness.run.computation
-    if verdict.witness.run.instance.program is not instance.program or len(computation) > MOST_CHOICES:
+    computation = witness.run.computation
+    if witness.run.instance.program is not instance.program or len(computation) > MOST_CHOICES:
         return None
     chosen = choices_of(instance, computation)
     here, stop = follow(instance, chosen, asked.automatic)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from typing import TypedDict, cast
 
 from pgasrob.diagnostics import visible
@@ -16,6 +17,7 @@ from pgasrob.render.allowed import allowed
 from pgasrob.render.diagram.folding import Fold, fold
 from pgasrob.render.diagram.run_layout import ranks_of
 from pgasrob.render.double_values import as_texts
+from pgasrob.render.effect_runs import clause
 from pgasrob.render.lines import plain
 from pgasrob.render.page import filled, framed, part
 from pgasrob.render.result_report import report
@@ -63,8 +65,8 @@ class RunWords(TypedDict):
     """What the page says about a run that its JSON object does not.
 
     ``rows`` are the steps to go by, each the place of its first event and their number: a barrier is one. ``cycle`` is
-    a sentence per edge, beginning with the edge ``first`` of the object's. ``closing`` are lines to show from the
-    event at ``closes`` on, each with its style.
+    a sentence per edge, beginning with the edge ``first`` of the object's. ``closing`` are lines to show, each with its
+    style and the place of the event from which on; the page opens at the one at ``closes``.
     """
 
     run: str
@@ -75,7 +77,7 @@ class RunWords(TypedDict):
     cycle: list[str]
     first: int
     closes: int
-    closing: list[tuple[str, str]]
+    closing: list[tuple[str, str, int]]
     sequential: SequentialWords
     variables: list[Variable]
 
@@ -144,6 +146,7 @@ def embedded(value: object) -> str:
 def run_words(result: Result, key: str, run: Witness) -> RunWords:
     computation = run["computation"]
     cycle = words.from_conflict(run["cycle"] or [], computation)
+    closes = max((max(edge["from"], edge["to"]) for edge in cycle), default=len(computation) - 1)
     rows = [(places[0], len(places)) for places in words.rows(computation)]
     why = allowed(computation, run["complete"])
     return {
@@ -162,8 +165,8 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
         ],
         "cycle": words.cycle(cycle, computation),
         "first": (run["cycle"] or []).index(cycle[0]) if cycle else 0,
-        "closes": max((max(edge["from"], edge["to"]) for edge in cycle), default=len(computation) - 1),
-        "closing": _closing(result, run),
+        "closes": closes,
+        "closing": [*((*line, closes) for line in _closing(result, run)), *_effect(result, run, closes)],
         "sequential": _sequential(run),
         "variables": variables(run),
     }
@@ -175,7 +178,7 @@ def _effects(event: Event) -> list[str]:
 
 def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
     """What the run shows at its end, or where its cycle closes, with styles."""
-    standing = [(f"Rank {rank['rank']} {words.standing(rank, run['standing'])}.", "") for rank in run["standing"]]
+    standing = [(line, "") for line in _standing(run)]
     if run["shows"] == "run":
         fault = [(words.fault(result["file"], run["fault"]), "bad")] if run["fault"] else []
         first, *rest = one_run_text.closing(result, run) or [("The run ends here.", "")]
@@ -195,6 +198,25 @@ def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
     return [("The run ends here.", "")]
 
 
+def _effect(result: Result, run: Witness, closes: int) -> Iterator[tuple[str, str, int]]:
+    """What the run of a violation shows at the last event in which its effect is to be seen, and where its cycle
+    ``closes`` before that."""
+    detail = result.get("effect_detail")
+    if "effect" not in run or not detail:
+        return
+    places, last = run["effect"]["places"], len(run["computation"]) - 1
+    at = last if not places or run["effect"]["ending"] is not None or detail["failed"] is not None else places[-1]
+    if at > closes:
+        yield f"The run goes on to what no SC run does, in step {at + 1}.", "", closes
+    yield f"What no SC run does: {clause(detail)}.", "bad", max(at, closes)
+    if words.stands(run):
+        yield from ((line, "", max(at, closes)) for line in _standing(run))
+
+
+def _standing(run: Witness) -> list[str]:
+    return [f"Rank {rank['rank']} {words.standing(rank, run['standing'])}." for rank in run["standing"]]
+
+
 def _sequential(run: Witness) -> SequentialWords:
     """The SC order of ``run`` in words."""
     order = run["sequential"]
@@ -206,13 +228,15 @@ def _sequential(run: Witness) -> SequentialWords:
             found["sentence"] = NO_SC_ORDER
         return found
     found["effects"] = [_effects(event) for event in order["events"]]
+    outside = sorted(order["places"])
+    covered = len(outside) + len(order["without"])
+    this = "this run" if covered == len(run["computation"]) else f"steps 1 to {covered} of this run"
     if not order["without"]:
-        return {**found, "sentence": "An SC run with the same happens-before relation as this run."}
+        return {**found, "sentence": f"An SC run with the same happens-before relation as {this}."}
     computation = run["computation"]
     command = f"the {words.name(computation[order['without'][0]])} of step {order['without'][0] + 1}"
-    found["sentence"] = f"An SC run with the same happens-before relation as this run without {command}."
+    found["sentence"] = f"An SC run with the same happens-before relation as {this} without {command}."
     found["without"] = english.capital(command)
-    outside = [place for place in range(len(computation)) if place not in order["without"]]
     for edge in run["cycle"] or ():
         if edge["relation"] != "id" and edge["from"] in outside and edge["to"] in order["without"]:
             found["after"] = edge["from"]
@@ -284,7 +308,7 @@ def room_of(run: Witness, folded: Fold, size: str) -> int:
 def _diagram(result: Result, number: int, run: Witness, cycle_only: bool) -> str:
     """The drawings of ``run``, of which the page shows one at a time: with all events or with the cycle alone, in lines
     for a wide window or for a narrow one."""
-    only: Result = {**result, "witness": run}
+    only: Result = {**result, "witness": run, "effect_run": None}
     whole, folded = fold(run, False), fold(run, True)
     if not folded.bands:
         views = {"full": whole}

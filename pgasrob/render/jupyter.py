@@ -332,7 +332,7 @@ def _drawable(run: Witness) -> bool:
 def _drawing(result: Result, run: Witness, captions: bool) -> str:
     from pgasrob.render.run_svg import to_svg
 
-    return _without_ids(to_svg({**result, "witness": run}, embedded=True, captions=captions))
+    return _without_ids(to_svg({**result, "witness": run, "effect_run": None}, embedded=True, captions=captions))
 
 
 def _graphs(stage: Stage) -> str:

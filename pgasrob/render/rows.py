@@ -152,10 +152,10 @@ def _folded(rows: list[Row], witness: Witness) -> Iterator[Row]:
 
 
 def _speaks_of(witness: Witness) -> set[int]:
-    """The places that are always shown: those on the cycle, with the issues of their steps; those of the diagnosis;
-    failing assertions."""
+    """The places that are always shown: those on the cycle, with the issues of their steps; those of the diagnosis, and
+    of the effect; failing assertions."""
     events = witness["computation"]
-    found = words.cycle_steps(witness)
+    found = words.shown_steps(witness)
     for late in witness.get("late", []):
         found |= {late["issue"], late["step"], late["ahead"], late["next"], *late["between"]}
     found |= {words.issue_of(place, events) for place in found}

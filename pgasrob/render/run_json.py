@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pgasrob.program.control import Transition
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
+    from pgasrob.semantics.endings import Ending
     from pgasrob.semantics.replay import Change as CellChange
     from pgasrob.semantics.replay import ReplayedEvent, Run
     from pgasrob.semantics.sc_order import SequentialOrder
@@ -180,24 +181,36 @@ class Standing(TypedDict):
     loop: NotRequired[list[NextCommand]]
 
 
+class ShownEffect(TypedDict):
+    """Where in a run the effect of a violation is to be seen: at the ``places`` of some events, or, where that is
+    known, in how it ends. The run goes on from the violation, which its first ``beyond`` events are; null: it does not.
+    """
+
+    places: list[int]
+    ending: Ending | None
+    beyond: int | None
+
+
 class Witness(TypedDict):
     """A run and what it shows ("violation", "fault", "assertion", "deadlock", "illegal call", "race", "order", or "run"
     when it was simulated).
 
     ``happens_before`` is the whole relation: "po" from each issued event to the next one of its rank, "cf" between
     conflicting accesses, "id" between neighbouring events of a command; the po edges of ``cycle`` may skip commands.
-    ``late`` says what the cycle comes down to, the most important operation first.
-    ``irreducible``: whether no proper subsequence is a violating computation (null: not known). ``sequential`` is null
-    for an SC run. ``memory`` holds the initial values of all cells of all ranks (registers begin with 0), ``standing``
-    where each rank is at the end. ``doubles`` are the memory objects and registers whose values are the bits of
-    doubles: in this package each is a :class:`pgasrob.render.double_values.Double`, which prints as its number.
-    ``temporaries`` are the registers that are no variables of the source, which reports leave out. ``source`` is the
-    text of the first file, ``sources`` those of the others by their paths. ``marked`` are the places of the events
-    that an "order" is about, a run that shows one of two orders of accesses that race. ``threads``, where
-    ranks have several: of which rank those with the numbers from ``nodes`` on are, in ``rank`` of events and of
-    ``standing`` and in ``cycle_type``; what has a smaller number is thread 0 of that rank. ``unknown`` is there for a
-    recorded run, whose ``memory`` has the cells that are accessed alone: the number that stands for a value that is not
-    known, in this package :data:`pgasrob.program.unknown_value.UNKNOWN`, which prints as "unknown".
+    ``late`` says what the cycle comes down to, the most important operation first. ``irreducible``: whether no proper
+    subsequence is a violating computation (null: not known). ``sequential`` is null for an SC run; of a run that goes
+    on from a violation it is about the violation. ``memory`` holds the initial values of all cells of all ranks
+    (registers begin with 0), ``standing`` where each rank is at the end. ``doubles`` are the memory objects and
+    registers whose values are the bits of doubles: in this package each is a
+    :class:`pgasrob.render.double_values.Double`, which prints as its number. ``temporaries`` are the registers that are
+    no variables of the source, which reports leave out. ``source`` is the text of the first file, ``sources`` those of
+    the others by their paths. ``marked`` are the places of the events that an "order" is about, a run that shows one of
+    two orders of accesses that race. ``threads``, where ranks have several: of which rank those with the numbers from
+    ``nodes`` on are, in ``rank`` of events and of ``standing`` and in ``cycle_type``; what has a smaller number is
+    thread 0 of that rank. ``title`` says what a run of a violation with an effect shows, and ``effect`` where.
+    ``unknown`` is there for a recorded run, whose ``memory`` has the cells that are accessed alone: the number that
+    stands for a value that is not known, in this package :data:`pgasrob.program.unknown_value.UNKNOWN`, which prints as
+    "unknown".
     """
 
     shows: str
@@ -221,6 +234,8 @@ class Witness(TypedDict):
     marked: NotRequired[list[int]]
     threads: NotRequired[list[ThreadOf]]
     unknown: NotRequired[int]
+    title: NotRequired[str]
+    effect: NotRequired[ShownEffect]
 
 
 def witness_to_json(witness: library.Witness | None) -> Witness | None:

@@ -381,18 +381,16 @@ def _relate(found: Object, place: Object, message: str) -> None:
 
 
 def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> Object:
-    """``found`` with the run as a code flow; before a violation the run that ends in its effect, where it is another
-    or goes on from it."""
-    effect_run = cast(Result, result).get("effect_run") if witness["shows"] == "violation" else None
-    flows = [_flow(result, witness, words.title(witness))] if witness["computation"] else []
-    if effect_run and effect_run["computation"] != witness["computation"]:
-        effect = words.effect(cast(Result, result)).replace("In another run on the network", "On the network")
-        title = f"A run on the network that ends as no SC run does. {effect}"
-        flows.insert(0, _flow(result, effect_run, title.strip().removesuffix(".")))
-    return found | {"codeFlows": flows} if flows else found
+    """``found`` with the run as a code flow; one that ends in the effect of a violation stands before the violation,
+    or instead of it where it goes on from there."""
+    runs = [witness]
+    if witness["shows"] == "violation":
+        runs = [run for run in (words.effect_run(cast(Result, result)), words.own_run(cast(Result, result))) if run]
+    runs = [run for run in runs if run["computation"]]
+    return found | {"codeFlows": [_flow(result, run) for run in runs]} if runs else found
 
 
-def _flow(result: Result | RaceResult, witness: Witness, title: str) -> Object:
+def _flow(result: Result | RaceResult, witness: Witness) -> Object:
     """The run as a code flow: its steps in their order, a step of an operation nested in its rank."""
     computation = witness["computation"]
     on_cycle = words.cycle_steps(witness)
@@ -408,7 +406,8 @@ def _flow(result: Result | RaceResult, witness: Witness, title: str) -> Object:
                 "importance": "essential" if place in on_cycle or not on_cycle else "important",
             }
         )
-    return {"message": _message(f"{title}."), "threadFlows": [{"locations": steps}]}
+    title = _message(f"{words.title(witness)}.")
+    return {"message": title, "threadFlows": [{"locations": steps}]}
 
 
 def notifications(result: Result | RaceResult) -> Iterator[Object]:

@@ -11,6 +11,7 @@ from pgasrob.analysis.hardware import Difference
 from pgasrob.program.reading import Conflicts, FailedPolls
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.effect_json import EffectDetail, effect_to_json
+from pgasrob.render.effect_runs import title_runs
 from pgasrob.render.every_count_json import (
     Claim,
     Count,
@@ -131,7 +132,7 @@ class Result(TypedDict):
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. "none": all runs were looked at, and none has; "none found": a limit ended that.
     ``effect_run`` is such a run, often longer than the ``witness``, which it begins with unless no such witness is
-    small. ``units``: the further files of the program, without headers. ``on_tso``: with
+    small: then it has the cycle of that. ``units``: the further files of the program, without headers. ``on_tso``: with
     `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
     robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
     where that was not looked at (a larger program, a limit). ``fixes``: repairs, where they were asked for.
@@ -287,6 +288,8 @@ def to_json(verdict: library.Verdict) -> Result:
         "effect_run": None if verdict.effect is None else witness_to_json(verdict.effect.run),
         "errors": errors_to_json(verdict.errors, verdict.file),
     }
+    if witness is not None:
+        title_runs(witness, found["effect_run"], found["effect_detail"])
     if verdict.units:
         found["units"] = list(map(unicode_name, verdict.units))
     if verdict.alike:

@@ -227,8 +227,11 @@ def _assumptions(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
 
 
 def _witnesses(result: Result) -> Iterator[Witness]:
-    """The runs to show: a violation or fault first, then those of the assertion and the deadlock."""
-    first = result["witness"]
+    """The runs to show: a violation or fault first, then those of the assertion and the deadlock. Of a violation with
+    an effect, the run that ends in it, which begins with the violation as a rule."""
+    first = words.own_run(result)
+    if further := words.effect_run(result):
+        yield further
     if first and first["shows"] in ("violation", "fault"):
         yield first
     for run in (result["assertion_run"], result["deadlock_run"]):
@@ -255,7 +258,7 @@ def section(
     if witness["cycle_type"] is not None:
         lines += _marked_word(witness, width, glyphs)
     simulated = witness["shows"] == "run"
-    if witness["shows"] == "deadlock" or (simulated and not all(rank["ended"] for rank in witness["standing"])):
+    if words.stands(witness) or (simulated and not all(rank["ended"] for rank in witness["standing"])):
         lines += _standings(witness["standing"], width)
     return lines
 
@@ -376,14 +379,16 @@ def _marked_word(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
     """The word of Y^M as in the paper's Example 15, `|` between the parts of the normal form."""
     letters = []
     part = 1
-    for event in witness["computation"]:
+    of_violation = [event for event in witness["computation"] if event["part"] is not None]
+    for event in of_violation:
         bars = (event["part"] or part) - part
         part += bars
         marks = f"{{{','.join(event['marks'])}}}" if event["marks"] else glyphs.empty
         letter = together(f"({event['event']}{glyphs.subscript(event['rank'])}, {marks})")
         letters.append("| " * bars + letter)
     ranks = " ".join(str(rank) for rank in witness["cycle_type"] or ())
-    title = f"The same as a marked computation in normal form, with cycle type {ranks}:"
+    same = "The same" if len(of_violation) == len(witness["computation"]) else f"Steps 1 to {len(of_violation)}"
+    title = f"{same} as a marked computation in normal form, with cycle type {ranks}:"
     names = [glyphs.tau + glyphs.subscript(number) for number in range(1, part + 1)]
     parts = f"{' | '.join(names)} are the parts" if names[1:] else f"{names[0]} is the only part"
     legend = (

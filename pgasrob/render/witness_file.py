@@ -356,6 +356,9 @@ def _check_run(run: Witness, where: str) -> None:
     if run["fault"]:
         _within(f"{where}.fault.rank", run["fault"]["rank"], 0, last_process)
         _check_position(run["fault"], f"{where}.fault", last_rank)
+    if "effect" in run:
+        _within(f"{where}.effect.beyond", run["effect"]["beyond"] or 0, 0, last_place + 1)
+        _each(run["effect"]["places"], f"{where}.effect.places", lambda place, at: _within(at, place, 0, last_place))
     sequential = run["sequential"]
     if sequential:
         at = f"{where}.sequential"
@@ -364,7 +367,8 @@ def _check_run(run: Witness, where: str) -> None:
             _each(places, f"{at}.{key}", lambda place, at: _within(at, place, 0, last_place))
         if len(sequential["places"]) != len(sequential["events"]):
             raise BadWitnessFile(f"{at}.places: as many places as events are needed")
-        if sorted(sequential["places"] + sequential["without"]) != list(range(len(run["computation"]))):
+        of_violation = (run["effect"]["beyond"] if "effect" in run else None) or len(run["computation"])
+        if sorted(sequential["places"] + sequential["without"]) != list(range(of_violation)):
             raise BadWitnessFile(f"{at}: every event of the run is needed once, in places or in without")
         _check_events(sequential["events"], f"{at}.events", last_rank, last_process)
 

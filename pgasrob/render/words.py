@@ -25,6 +25,8 @@ UPDATING = ("update", "update_from", "notify", "signal")
 """Operations that update the cell at their target, or fetch it."""
 RUNS = ("witness", "assertion_run", "deadlock_run")
 """The keys of a result under which its runs are."""
+EFFECT_RUN = "effect_run"
+"""The key of the run that ends in the effect of a violation."""
 FURTHER_RUNS = ("illegal_call_run", "race_run", "other_race_run")
 """How the run to the first illegal call and the two that show that a race matters are called beside them."""
 DOES = {"read": "reads", "write": "writes", "read and write": "updates"}
@@ -54,12 +56,26 @@ def cell(address: Address | None) -> str:
     return f"{address['name']}@{address['rank']}" if address else ""
 
 
+def effect_run(result: Result) -> Witness | None:
+    """The run that ends in the effect of a violation, where this is not to be seen in the violation itself."""
+    witness = result["witness"]
+    return None if witness and "effect" in witness else result.get("effect_run")
+
+
+def own_run(result: Result) -> Witness | None:
+    """The witness, but for a violation that the run of :func:`effect_run` goes on from: that one shows all of it."""
+    further = effect_run(result)
+    effect = further.get("effect") if further else None
+    return None if effect and effect["beyond"] is not None else result["witness"]
+
+
 def runs(result: Result) -> Iterator[tuple[str, Witness]]:
-    """The runs of ``result`` by their keys, that of the verdict first and none twice."""
+    """The runs of ``result`` by their keys, that of the verdict first and none twice; the one that ends in the effect
+    of a violation before the violation, or instead of it where it goes on from there."""
     found: list[Witness] = []
-    runs = (result["witness"], result["assertion_run"], result["deadlock_run"])
+    runs = (effect_run(result), own_run(result), result["assertion_run"], result["deadlock_run"])
     further = (next(illegal_call_runs(result), None), *race_runs(result))
-    for key, run in (*zip(RUNS, runs, strict=True), *zip(FURTHER_RUNS, further, strict=False)):
+    for key, run in (*zip((EFFECT_RUN, *RUNS), runs, strict=True), *zip(FURTHER_RUNS, further, strict=False)):
         if run is not None and run not in found:
             found.append(run)
             yield key, run
@@ -339,7 +355,8 @@ def stands(witness: Witness) -> bool:
     """Whether the report lists where each rank stands: no rank can move there, or the run was cut."""
     if witness["shows"] == "run":
         return not witness["fault"] and any(not rank["ended"] for rank in witness["standing"])
-    return witness["shows"] == "deadlock"
+    effect = witness.get("effect")
+    return witness["shows"] == "deadlock" or (effect is not None and effect["ending"] == "deadlock")
 
 
 def _waiting(command: NextCommand, all_ranks: list[Standing]) -> str:
@@ -368,6 +385,8 @@ def from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:
 
 def title(witness: Witness) -> str:
     """What a run shows: ``A run on the network that no SC run looks like``."""
+    if title := witness.get("title"):
+        return title
     match witness["shows"]:
         case "violation":
             return "A run on the network that no SC run looks like"
@@ -397,6 +416,12 @@ def cycle_steps(witness: Witness) -> set[int]:
         | set(witness.get("marked", ()))
         | {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}
     )
+
+
+def shown_steps(witness: Witness) -> set[int]:
+    """The places of :func:`cycle_steps`, and those in which the effect is to be seen."""
+    effect = witness.get("effect")
+    return cycle_steps(witness) | set(effect["places"] if effect else ())
 
 
 def fault(file: str, fault: Fault) -> str:
@@ -469,42 +494,25 @@ def effect(result: Result) -> str:
         return f"Whether an outcome depends on it is unknown, since {detail['reason']}."
     if assertion := detail["assertion"]:
         there = "" if result["assertions"] == "hold" else _there(assertion)
-        run = _network(_shows(result, assertion["rank"]))
-        return f"{run} an assertion of rank {_at(assertion)} can fail; it fails in no SC run{there}."
+        return f"On the network an assertion of rank {_at(assertion)} can fail; it fails in no SC run{there}."
     if place := detail["place"]:
         way = "can end behind" if place.get("ended") else "can come to"
         where = _at(place).partition(" in ")[2]
-        run = _network(_shows(result, place["rank"]))
-        return f"{run} rank {place['rank']} {way} {where}; it does in no SC run{_there(place)}."
+        return f"On the network rank {place['rank']} {way} {where}; it does in no SC run{_there(place)}."
     values, ending, failed = detail["values"], detail["ending"], detail["failed"]
     if len(values) == 1 and ending is None and failed is None:
-        return _one_value(values[0], _network(_shows(result, values[0]["rank"], values[0])))
+        return _one_value(values[0])
     pieces = [] if ending is None else [ENDS[ending]]
     if failed is not None:
         broken = [f"a failing assertion of rank {_at(each)}" for each in failed]
         pieces.append(f"with {listed(broken or ['none failing'])}")
     same = " in the same iterations or calls" if any(map(_there, [*values, *(failed or ())])) else ""
-    if held := [f"{_of_rank(each['name'])} = {each['value']}" for each in values if each["line"] is None]:
+    if held := [f"{of_rank(each['name'])} = {each['value']}" for each in values if each["line"] is None]:
         pieces.insert(0, f"with {listed(held)}")
     if read := [f"rank {each['rank']} can {_read(each)}" for each in values if each["line"] is not None]:
         ends = f", which ends {', '.join(pieces)}" if pieces else ""
-        another = "a" if all(_shows(result, each["rank"], each) for each in values) else "another"
-        return f"In {another} run on the network {listed(read)}{ends}; no SC run does that{same}."
+        return f"In a run on the network {listed(read)}{ends}; no SC run does that{same}."
     return f"A run on the network can end {', '.join(pieces)}; no SC run does{same}."
-
-
-def _network(shown: bool) -> str:
-    """The beginning of a sentence about what a run on the network can do; it need not be the one that is ``shown``."""
-    return "On the network" if shown else "In another run on the network"
-
-
-def _shows(result: Result, rank: int, read: EffectValue | None = None) -> bool:
-    """Whether the run that is shown, which ends where its cycle is closed, may go on so that ``rank`` does what no SC
-    run does: it does something in it, and where it reads for the last time what it should ``read``, it reads that."""
-    witness = result["witness"]
-    events = [event for event in witness["computation"] if event["rank"] == rank] if witness else []
-    there = [event["read"] for event in events if read and event["line"] == read["line"] and event["read"] is not None]
-    return bool(events) and (not read or not there or read["value"] in there)
 
 
 def looked_at_the_network(result: Result) -> bool:
@@ -528,31 +536,31 @@ def _there(what: EffectPlace | EffectValue) -> str:
     return " in the same iteration or call" if (what["copies"] or 1) > 1 else ""
 
 
-def _one_value(value: EffectValue, run: str) -> str:
+def _one_value(value: EffectValue) -> str:
     found = value["in_sc"]
     others = listed([str(each) for each in found], "or") if 0 < len(found) <= MOST_SC_VALUES else ""
     if value["line"] is None:
         in_sc = f"in SC runs it ends as {others}" if others else "in no SC run it does"
-        return f"{run} {_of_rank(value['name'])} can end as {value['value']}; {in_sc}."
+        return f"On the network {of_rank(value['name'])} can end as {value['value']}; {in_sc}."
     in_sc = (
-        f"in SC runs it {'receives' if _is_unnamed(value) else 'reads'} {others}" if others else "in no SC run it does"
+        f"in SC runs it {'receives' if is_unnamed(value) else 'reads'} {others}" if others else "in no SC run it does"
     )
     command = visible(value["command"] or "")
-    return f"{run} rank {value['rank']} can {_read(value)} (`{command}`); {in_sc}{_there(value)}."
+    return f"On the network rank {value['rank']} can {_read(value)} (`{command}`); {in_sc}{_there(value)}."
 
 
 def _read(value: EffectValue) -> str:
-    if _is_unnamed(value):
+    if is_unnamed(value):
         return f"receive {value['value']} in line {value['line']}"
-    return f"read {value['value']} from {_of_rank(value['name'], value['rank'])} in line {value['line']}"
+    return f"read {value['value']} from {of_rank(value['name'], value['rank'])} in line {value['line']}"
 
 
-def _is_unnamed(value: EffectValue) -> bool:
+def is_unnamed(value: EffectValue) -> bool:
     """Whether it is within a library, such as a message."""
     return bool(value.get("made_up")) and value["name"].rpartition("@")[0].isidentifier()
 
 
-def _of_rank(name: str, own: int | None = None) -> str:
+def of_rank(name: str, own: int | None = None) -> str:
     """``x of rank 1`` for ``x@1``; ``x`` where that is the ``own`` rank of who reads it."""
     cell, at, rank = name.rpartition("@")
     return (cell or rank) if not at or rank == str(own) else f"{cell} of rank {rank}"

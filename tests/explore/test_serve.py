@@ -201,12 +201,13 @@ def test_programs_for_many_nodes_are_refused_before_they_are_built() -> None:
 
 def test_a_drawing_that_is_too_large_is_left_out() -> None:
     text = (ROOT / "programs/one_to_one/one_to_one.pgas").read_text()
-    title, why = "A run on the network that no SC run looks like", "events, too many to draw here"
+    title = "A run on the network that no SC run looks like, in which the assertion of rank 0 in line 14 fails"
+    why = "events, too many to draw here"
     for name, most in (("MOST_DRAWING", 1_000), ("MOST_EVENTS", 8)):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(checked, name, most)
             status, found = answered("check", text, "pgas")
-        assert (status, found["drawing"], found["title"]) == (200, "", f"{title} (9 {why})")
+        assert (status, found["drawing"], found["title"]) == (200, "", f"{title} (12 {why})")
         assert found["run"] is not None
 
 

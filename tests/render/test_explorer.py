@@ -16,9 +16,9 @@ import pytest
 import pgasrob
 from pgasrob.render.explorer import embedded, to_html
 from pgasrob.render.verdict_json import to_json
-from pgasrob.render.words import from_conflict
+from pgasrob.render.words import from_conflict, runs
 from tests.page_measures import SIZES, cycle_outside, flaws
-from tests.support import examples
+from tests.support import examples, violation_alone
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -40,8 +40,13 @@ CHECKED = (
 )
 
 
-def result_of(path: str, nodes: int | None = None) -> dict[str, Any]:
+def whole(path: str, nodes: int | None = None) -> dict[str, Any]:
     return json.loads(_checked(path, nodes))
+
+
+def result_of(path: str, nodes: int | None = None) -> dict[str, Any]:
+    """The result of which the violation is shown, and no run that goes on from it."""
+    return violation_alone(whole(path, nodes))
 
 
 @cache
@@ -53,8 +58,8 @@ ONE_TO_ONE = "one_to_one/one_to_one.pgas"
 HOSTILE = "</script><img src=x onerror=window.hacked=1><!--\u2028'\"&lt;"
 
 
-def run_of(result: dict[str, Any]) -> dict[str, Any]:
-    return next(filter(None, (result["witness"], result["assertion_run"], result["deadlock_run"])))
+def run_of(result: Any) -> Any:
+    return next(run for _, run in runs(result))
 
 
 def as_run(result: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -153,11 +158,12 @@ def elements(page: str) -> _Elements:
 
 @pytest.mark.parametrize("path", CHECKED)
 def test_page_is_well_formed_and_holds_the_json_object(path: str) -> None:
-    result = result_of(path)
+    result = whole(path)
     page = elements(to_html(result))
-    # The run with the effect begins with the witness, and is not shown; what races lead to is among the runs.
+    # What races lead to is among the runs; the run with the effect is, where this is not seen in the violation.
     shown = {key: value for key, value in result.items() if key != "consequences"}
-    assert json.loads(page.scripts["result"]) == {**shown, "effect_run": None}
+    shown["effect_run"] = dict(runs(shown)).get("effect_run")  # type: ignore[arg-type]
+    assert json.loads(page.scripts["result"]) == shown
     ids = [attributes["id"] for _, attributes in page.tags if attributes.get("id")]
     assert len(ids) == len(set(ids))
     for tag, attributes in page.tags:
@@ -168,7 +174,7 @@ def test_page_is_well_formed_and_holds_the_json_object(path: str) -> None:
 
 @pytest.mark.parametrize("path", CHECKED)
 def test_words_are_one_per_event_and_per_edge(path: str) -> None:
-    result = result_of(path)
+    result = whole(path)
     about = json.loads(elements(to_html(result)).scripts["about"])
     run = result[about[0]["run"]]
     assert run == run_of(result)
@@ -338,7 +344,7 @@ def until(page: Any, told: Callable[[], object], expected: object) -> None:
 
 @pytest.mark.parametrize("path", CHECKED[:: examples(4, nightly=1)])
 def test_every_state_is_that_of_the_replay(browser: Browser, path: str) -> None:
-    result = result_of(path)
+    result = whole(path)
     expected = list(states(run_of(result)))
     page = browser.open(result)
     page.evaluate("document.getElementById('variables-all').click()")
@@ -744,7 +750,7 @@ WINDOWS = ((1440, 900), (1024, 768), (740, 360), (360, 740), (320, 640))
 
 @pytest.mark.parametrize("path", [ONE_TO_ONE, "c/openshmem/message_passing_no_fence.c"])
 def test_widths(browser: Browser, path: str) -> None:
-    result = result_of(path)
+    result = whole(path)
     if path == ONE_TO_ONE:  # with a second run, so with the choice between them
         result["assertion_run"] = {**run_of(result_of("deadlock/missing_barrier.pgas")), "shows": "assertion"}
         result["assertions"] = "violated"
@@ -1003,14 +1009,14 @@ OPENED = (
 
 @pytest.mark.parametrize(("path", "nodes"), OPENED)
 def test_the_violation_is_seen_at_opening(browser: Browser, path: str, nodes: int | None) -> None:
-    result = result_of(path, nodes)
+    result = whole(path, nodes)
     for width, height in SIZES:
         page = browser.open(result, "", width, height)
         closes = json.loads(page.text_content("#about"))[0]["closes"]
         assert str(closes + 1) in title(page) and "The cycle is closed" in page.text_content("#now-body")
         assert page.text_content(".finding").startswith(("Rank 0 ", "Rank 1 "))
         count, outside = cycle_outside(page, "#diagram-box")
-        assert count >= 3 * len(result["witness"]["cycle"]) and outside == 0, width
+        assert count >= 3 * len(run_of(result)["cycle"]) and outside == 0, width
         assert flaws(page) == [], width
         if width == 1280:
             assert page.locator(".panel:visible").count() == 4
@@ -1045,6 +1051,41 @@ def test_long_names_are_broken(browser: Browser) -> None:
         values = page.locator("#variables td").first
         values.scroll_into_view_if_needed()
         assert values.bounding_box()["x"] < width - 100
+
+
+def test_a_run_goes_on_to_the_effect(browser: Browser) -> None:
+    page = browser.open(whole(ONE_TO_ONE), "")
+    assert title(page) == "Step 9" and page.text_content("#of").strip() == "of 12"
+    closing = "all('#now .closing', (line) => line.textContent)"
+    closed = "The cycle is closed: step 8 would have to come before itself."
+    assert page.evaluate(closing) == [closed, "The run goes on to what no SC run does, in step 10."]
+    assert page.text_content("#diagram-title").endswith("in which the assertion of rank 0 in line 14 fails")
+    # The parts and the SC order are of the violation.
+    ends = page.evaluate("all('#ticks .part', (part) => [part.offsetLeft, part.offsetLeft + part.offsetWidth])")
+    assert len(ends) == 2 and ends[1][1] == pytest.approx(
+        page.evaluate("document.getElementById('ticks').offsetWidth") * 8 / 11, abs=2
+    )
+    said = "An SC run with the same happens-before relation as steps 1 to 9 of this run without the load of step 8."
+    assert page.text_content("#order-sentence") == said
+    page.click("#now .closing a[href='#step=10']")
+    until(page, lambda: title(page), "Step 10")
+    assert "What no SC run does: the assertion of rank 0 in line 14 fails." in page.evaluate(closing)
+    assert "FAILS" in page.text_content("#now-body")
+    assert page.locator("#run option").count() == 1
+
+
+def test_a_run_with_the_effect_comes_before_a_violation_that_is_another(browser: Browser) -> None:
+    page = browser.open(whole("producer_consumer/flag_get_no_wait.pgas"), "")
+    titles = page.evaluate("all('#run option', (option) => option.textContent)")
+    assert [each.partition(",")[0].partition(" in which")[0] for each in titles] == [
+        "A run on the network",
+        "Another run on the network",
+    ]
+    seen = "What no SC run does: f of rank 1 ends as 0 and flag_copy of rank 1 ends as 1."
+    page.keyboard.press("End")
+    assert seen in page.text_content("#now-body")
+    page.select_option("#run", "1")
+    assert "The cycle is closed" in page.text_content("#now-body") and seen not in page.text_content("#now-body")
 
 
 def test_terms_have_a_line(browser: Browser) -> None:

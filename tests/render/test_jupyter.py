@@ -76,14 +76,16 @@ def classed(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
 
 def test_a_violation_is_shown_with_its_run_and_its_cycle(verdict: Verdict) -> None:
     root = read(verdict._repr_html_())
-    witness = to_json(verdict)["witness"]
-    assert witness and witness["cycle"]
+    result = to_json(verdict)
+    witness = result["effect_run"]
+    assert witness and witness["cycle"] and result["witness"]
     assert len(root.findall(".//svg")) == 1
-    assert len(classed(root, "event")) == len(witness["computation"]) == 9
+    assert len(classed(root, "event")) == len(witness["computation"]) == 12
     assert [item.text and item.text[:4] for item in root.findall(".//li")] == ["cf: ", "id: ", "po: ", "id: ", "po: "]
     said = text(root)
     assert "one_to_one not robust on 2 nodes" in said
-    assert "A run on the network that no SC run looks like. Initially x = 1 on every rank; all else is 0." in said
+    seen = "in which the assertion of rank 0 in line 14 fails"
+    assert f"A run on the network that no SC run looks like, {seen}. Initially x = 1 on every rank; all else" in said
     assert "So step 8 would have to come before itself." in said
     assert str(ONE_TO_ONE) in said
     assert "portfolio engine (traces): " in said
@@ -144,7 +146,7 @@ def test_a_very_long_run_is_not_drawn(verdict: Verdict, monkeypatch: pytest.Monk
     monkeypatch.setattr(jupyter, "MOST_EVENTS", 8)
     root = read(verdict._repr_html_())
     assert not root.findall(".//svg") and len(root.findall(".//li")) == 5
-    assert "Its 9 events are too many to be drawn here." in text(root)
+    assert "Its 12 events are too many to be drawn here." in text(root)
     assert verdict._repr_svg_() is None
 
 

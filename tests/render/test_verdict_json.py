@@ -69,6 +69,8 @@ def test_the_keys_of_a_result_are_those_of_the_schema() -> None:
     assert set(found["stats"]) == {"states", "transitions", "seconds", "sc_states"}
     assert result(ONE_TO_ONE, engine="portfolio")["stats"]["settled_by"] == "traces"
     assert set(found["witness"]) == WITNESS | {"late"}
+    assert set(found["effect_run"]) == WITNESS | {"late", "title", "effect"}
+    assert found["effect_run"]["effect"] == {"places": [9], "ending": None, "beyond": 9}
     assert all(set(event) == EVENT for event in found["witness"]["computation"])
     assert all(set(edge) == {"from", "to", "relation"} for edge in found["witness"]["cycle"])
 

@@ -44,19 +44,23 @@ one_to_one.pgas: not robust on 2 nodes
   it fails in no sequentially consistent (SC) run.
   In every SC run the assertions hold and there is no deadlock.
 
-A run on the network that no SC run looks like:
+A run on the network that no SC run looks like, in which the assertion of rank 0
+in line 9 fails:
   Initially x = 1 on every rank; all else is 0.
- step │ rank 0                             │ rank 1
-─ τ₁ ─┼────────────────────────────────────┼───────────────────────────────────
-  1-2 │ ... 2 events in line 6             │
-    3 │                                    │*6  write(x, 0, y, q)
-    4 │                                    │ 6  popa x@1 = 1 (of step 3)
-  5-6 │*7  barrier                         │*7  barrier
-    7 │*8  r <- mem[y]                     │
-      │    reads y@0 = 0; r stays 0        │
-─ τ₂ ─┼────────────────────────────────────┼─ delayed ─────────────────────────
-    8 │ 6  popb y@1: 0 -> 1 (of step 1)    │
-    9 │                                    │*6  popb y@0: 0 -> 1 (of step 3)
+  step │ rank 0                             │ rank 1
+── τ₁ ─┼────────────────────────────────────┼───────────────────────────────────
+   1-2 │ ... 2 events in line 6             │
+     3 │                                    │*6  write(x, 0, y, q)
+     4 │                                    │ 6  popa x@1 = 1 (of step 3)
+   5-6 │*7  barrier                         │*7  barrier
+     7 │*8  r <- mem[y]                     │
+       │    reads y@0 = 0; r stays 0        │
+── τ₂ ─┼────────────────────────────────────┼─ delayed ─────────────────────────
+     8 │ 6  popb y@1: 0 -> 1 (of step 1)    │
+     9 │                                    │*6  popb y@0: 0 -> 1 (of step 3)
+───────┼────────────────────────────────────┼───────────────────────────────────
+    10 │ 9  assert(r == 1)  FAILS           │
+ 11-12 │                                    │ ... 2 events in lines 8-9
   * marks the steps of a happens-before cycle. Events that the cycle does not
   need are folded (--full shows them). popa fetches the value of a read or write
   from its source, popb puts it at its destination. y@1 is y of rank 1.
@@ -71,7 +75,7 @@ The cycle, edge by edge (po program order, cf conflict, id one command):
   po  step 5 must come before step 7: program order of rank 0.
   So step 7 would have to come before itself.
 
-The same as a marked computation in normal form, with cycle type 0 1:
+Steps 1 to 9 as a marked computation in normal form, with cycle type 0 1:
   (write₀, ∅) (popa₀, ∅) (write₁, ∅) (popa₁, ∅) (barrier₀, {enter})
   (barrier₁, {leave}) (load₀, {leave}) | (popb₀, ∅) (popb₁, {enter})
   τ₁ | τ₂ are the parts of the normal form. enter and leave mark where the cycle
@@ -365,8 +369,8 @@ def test_parts_of_the_normal_form_are_set_apart() -> None:
 
 def test_equal_and_unequal_initial_values() -> None:
     found = result(ONE_TO_ONE)
-    assert found["witness"]
-    found["witness"]["memory"][2]["value"] = 5
+    assert found["effect_run"]
+    found["effect_run"]["memory"][2]["value"] = 5
     assert "Initially x@0 = 1, x@1 = 5; all else is 0." in styled.plain(report(found))
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.batch.job import Job
+from pgasrob.program.parser import parse
 from pgasrob.render.one_run_json import simulated_to_json
 from pgasrob.render.output_files import FORMATS
 from pgasrob.render.verdict_json import to_json
@@ -31,7 +33,8 @@ WORDS = ("barrier", "popb", "popc", "load", "fetch", "notify", "wait", "po", "cf
 @cache
 def samples() -> list[str]:
     """Results of every kind, as text."""
-    results: list[Any] = [result_of(text) for text in (ONE_TO_ONE, FAULT, FAILING, ROBUST)]
+    results: list[Any] = [to_json(check(parse(ONE_TO_ONE, "example.pgas"), engine="product"))]
+    results += [result_of(text) for text in (FAULT, FAILING, ROBUST)]
     results += [result_of(DEADLOCK, 3), corpus("mcs_lock/mcs_lock_fifo.pgas"), corpus("c/openshmem/transpose_sync.c")]
     results += [simulated_to_json(simulate(one_to_one(), seed)) for seed in (1, 2)]
     return [json.dumps(result) for result in results]
@@ -98,6 +101,9 @@ def changed(*path: Any, to: Any) -> Any:
         (changed("witness", "computation", to={}), "witness.computation: a list is needed, and here is an object"),
         (changed("witness", "shows", to="nothing"), 'witness.shows: "violation" or'),
         (changed("witness", "memory", 0, "rank", to=-1), "witness.memory[0].rank: an integer from 0 to 1"),
+        (changed("effect_run", "effect", "places", to=[12]), "effect_run.effect.places[0]: an integer from 0 to 11"),
+        (changed("effect_run", "effect", "beyond", to=13), "effect_run.effect.beyond: an integer from 0 to 12"),
+        (changed("effect_run", "effect", "beyond", to=8), "effect_run.sequential: every event"),
         (changed("errors", to=[{"code": 1}]), "errors[0].message: it is missing"),
             (changed("engine", to=1), "engine: a text is needed, and here is 1"),
         ([1], "this is no result"),

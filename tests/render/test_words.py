@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.render import words
-from pgasrob.render.effect_json import EffectPlace, EffectValue
+from pgasrob.render.effect_json import EffectPlace
 from pgasrob.render.lines import plain
 from pgasrob.render.result_report import report
 from pgasrob.render.run_json import Event
@@ -102,35 +102,4 @@ def test_an_effect_may_be_a_place_that_a_rank_comes_to() -> None:
     detail = {"assertion": None, "place": place}
     for more, way in (({}, "can come to"), ({"ended": True}, "can end behind")):
         changed = cast(Result, result | {"effect": "place", "effect_detail": detail | {"place": place | more}})
-        assert words.effect(changed) == (
-            f"In another run on the network rank 1 {way} line 3 (`mem[x] <- 1`); it does in no SC run."
-        )
-
-
-def test_an_effect_is_of_another_run_where_the_one_shown_does_not_have_it() -> None:
-    """Rank 1 does nothing in the run that is shown, or it reads another value where it should read this one."""
-    found = to_json(check(parse(FURTHER_ALONG, "p.pgas")))
-    assert found["witness"] is not None and {event["rank"] for event in found["witness"]["computation"]} == {0}
-    value: EffectValue = {
-        "name": "x@0", "rank": 0, "value": 13, "in_sc": [5], "line": 3, "command": "r <- mem[x]", "copies": 1,
-    }  # fmt: skip
-
-    def told(**changes: Any) -> str:
-        detail = {"assertion": None, "place": None, "values": [value | changes], "ending": None, "failed": None}
-        return words.effect(cast(Result, found | {"effect": "outcome", "effect_detail": detail}))
-
-    assert told(value=7) == "On the network rank 0 can read 7 from x in line 3 (`r <- mem[x]`); in SC runs it reads 5."
-    assert told().startswith("In another run on the network rank 0 can read 13 from x in line 3")
-    assert told(line=5).startswith("On the network rank 0 can read 13")  # the run shown does not get there
-    assert told(rank=1, name="x@1").startswith("In another run on the network rank 1 can read 13 from x in line 3")
-    assert told(line=None, name="x@1", rank=1).startswith("In another run on the network x of rank 1 can end as 13")
-    assert told(line=None).startswith("On the network x of rank 0 can end as 13")
-
-
-FURTHER_ALONG = """memory x = 7, y; queue q unordered; register r; process 0 {
-  read(y, 1, x, q);
-  r <- mem[x];
-  r <- mem[y];
-}
-process 1 { skip; }
-"""
+        assert words.effect(changed) == (f"On the network rank 1 {way} line 3 (`mem[x] <- 1`); it does in no SC run.")

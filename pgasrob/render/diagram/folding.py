@@ -58,7 +58,7 @@ def fold(witness: Witness, cycle_only: bool) -> Fold:
     """
     events = witness["computation"]
     rows = [tuple(places) for places in words.rows(events)]
-    cycle = words.cycle_steps(witness)
+    cycle = words.shown_steps(witness)
     if not cycle_only or not cycle:
         return Fold(tuple(rows), frozenset(), frozenset(range(len(events))))
     operations = {(events[place]["rank"], events[place]["operation"]) for place in cycle}

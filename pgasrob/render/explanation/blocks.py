@@ -124,7 +124,9 @@ class Subject:
         from pgasrob.robustness.verdict import Witness as Shown
 
         shown = Shown("violation" if cycle else "run", run, cycle, parts, marks)
-        return to_json(replace(self.explanation.verdict, witness=shown, assertion_run=None, deadlock_run=None))
+        return to_json(
+            replace(self.explanation.verdict, witness=shown, effect=None, assertion_run=None, deadlock_run=None)
+        )
 
     def events(self, run: Run) -> list[Event]:
         """The events of ``run`` as in the JSON object."""

@@ -129,8 +129,7 @@ function legend() {
 function ticks() {
   const at = (row) => `${(100 * row) / Math.max(run.length, 1)}%`;
   const parts = run.parts();
-  const strips = parts.map(([part, row], index) => {
-    const until = index + 1 < parts.length ? parts[index + 1][1] - 1 : run.length;
+  const strips = parts.map(([part, row, until]) => {
     const strip = make("span", { class: `part part-${part}`, "data-term": "tau" }, `τ${"₀₁₂₃₄₅₆₇₈₉"[part] ?? part}`);
     strip.style.left = at(row - 1);
     strip.style.width = `calc(${at(until)} - ${at(row - 1)})`;
@@ -209,7 +208,7 @@ function describe(places) {
   const { events, about: words } = run;
   const title = byId("now-title");
   const body = byId("now-body");
-  const closing = run.end(run.row) >= words.closes ? words.closing : [];
+  const closing = words.closing.filter(([, , from]) => run.end(run.row) >= from);
   const closed = closing.map(([line, style]) => make("p", { class: `closing ${style}` }, ...linked(line, events.length)));
   if (!places.length) {
     title.replaceChildren(make("span", {}, "Start"));

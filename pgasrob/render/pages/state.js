@@ -119,12 +119,14 @@ class Run {
     return low ? issued[low - 1] : null;
   }
 
-  /** The first rows of the parts of the normal form, as [part, row]. */
+  /** The first and last rows of the parts of the normal form, as [part, row, row]. */
   parts() {
     const found = [];
     this.rows.forEach(([first], index) => {
       const part = this.events[first].part;
-      if (part !== null && (!found.length || found[found.length - 1][0] !== part)) found.push([part, index + 1]);
+      if (part === null) return;
+      if (!found.length || found[found.length - 1][0] !== part) found.push([part, index + 1, index + 1]);
+      found[found.length - 1][2] = index + 1;
     });
     return found;
   }

@@ -31,7 +31,7 @@ from pgasrob.robustness.load import load
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
-from tests.support import calls, check_all, sampled
+from tests.support import calls, check_all, sampled, violation_alone
 
 ROOT = Path(__file__).parents[3]
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
@@ -39,7 +39,7 @@ Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 @cache
 def result_of(text: str, nodes: int | None = None, engine: str = "product") -> Result:
-    return to_json(check(parse(text, "example.pgas"), nodes, engine))
+    return violation_alone(to_json(check(parse(text, "example.pgas"), nodes, engine)))
 
 
 def diagram_of(text: str, nodes: int | None = None, engine: str = "product") -> Diagram:
@@ -52,7 +52,7 @@ def corpus(name: str, nodes: int | None = None) -> Result:
     """The result for a program of the corpus, by the default engine."""
     path = ROOT / "programs" / name
     found = next(iter(check_all([str(path)], Job(nodes=None if nodes is None else range(nodes, nodes + 1)))))
-    return to_json(found.verdict)
+    return violation_alone(to_json(found.verdict))
 
 
 @cache
@@ -67,7 +67,7 @@ def with_runs() -> list[tuple[str, Witness]]:
     runs = []
     for checked in check_all(list(map(str, sampled(files, 8))), Job(limits=Limits(max_states=30_000))):
         result = to_json(checked.verdict)
-        for run in (result["witness"], result["assertion_run"], result["deadlock_run"]):
+        for run in (result["witness"], result["assertion_run"], result["deadlock_run"], result.get("effect_run")):
             if run:
                 runs.append((checked.file, run))
     return runs
@@ -307,7 +307,7 @@ def test_read_row_by_row_it_is_a_run_with_the_same_relation(
     program = load(str(ROOT / "programs" / name))
     instance = program.instantiate(nodes, DEFAULT_READING)
     verdict = check(program, nodes)
-    witness = shown(to_json(verdict))
+    witness = shown(violation_alone(to_json(verdict)))
     assert verdict.witness is not None and witness is not None
     order = [place for row in layout(witness, cycle_only).rows for place in row.places]
     computation = verdict.witness.run.computation
