@@ -81,7 +81,7 @@ def test_exit_codes_with_expect(folder: Path, program: str, header: str | None, 
     assert result.exit_code == code, result.output
     objs = objects(check("p.pgas", "--expect", "--max-states", "300", "--format", "json"))
     assert [each["as_expected"] for each in objs] == [code == 0]
-    assert set(objs[0]) - {"one_block"} == RESULT | {"expected", "as_expected"}
+    assert set(objs[0]) - {"one_block"} == RESULT | {"expected", "as_expected", "findings"}
 
 
 def test_expect_takes_the_gravest_of_all_programs(folder: Path) -> None:

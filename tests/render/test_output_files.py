@@ -162,6 +162,6 @@ def test_what_the_cycle_does_not_pass_is_folded_in_pictures(ending: str) -> None
     for told in ("steps 1, 4: 2 events of ranks 0–1", "step 5: 1 event of rank 0"):
         escapes = {"{}": "", "~": " ", "#58;": ":", "0-1": "0–1"}
         texts = [reduce(lambda text, pair: text.replace(*pair), escapes.items(), each) for each in (whole, folded)]
-        assert [told in text for text in texts] == [False, True]
+        assert [told in text for text in texts] == [ending == ".html", True]  # the page has both drawings
     # The page lets each step be gone to.
     assert [command in folded for command in ("alpha", "beta", "gamma")] == [ending == ".html"] * 3

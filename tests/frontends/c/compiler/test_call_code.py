@@ -49,7 +49,7 @@ def test_names_that_are_assumed_pure() -> None:
     [
         ("", "shmem_init()", "is `#include <shmem.h>` missing?"),
         ("", "shmem_lon_p(0, 1, 0)", "did you mean `shmem_long_p`? is `#include <shmem.h>` missing?"),
-        ("shmem.h", "shmem_lon_p(0, 1, 0)", "did you mean `shmem_long_p`? the functions of <shmem.h>"),
+        ("shmem.h", "shmem_lon_p(0, 1, 0)", "did you mean `shmem_long_p`?"),
         ("GASPI.h", "gaspi_wriet(0)", "did you mean `gaspi_write`?"),
         ("", "MPI_Wim_fence(0)", "did you mean `MPI_Win_fence`? is `#include <mpi.h>` missing?"),
         ("", "ARMCI_Barier()", "did you mean `ARMCI_Barrier`? is `#include <armci.h>` missing?"),
