@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -34,6 +35,19 @@ def patience() -> None:
     from pgasrob.models import litmus_answers as answers
 
     answers.LONGEST_WHY = answers.LONGEST_UNASKED = further.FIX_SECONDS = 600.0
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A headless browser for the pages."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no Chromium (apt-get install chromium)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -16,7 +14,6 @@ import pgasrob
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "pgasrob/manual/site"
-CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PAGES = (
     "pgasrob/manual/site/index",
     "pgasrob/manual/site/reference",
@@ -77,17 +74,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
-    if CHROMIUM is None:
-        pytest.skip("no chromium")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.mark.nightly
 def test_a_link_to_a_program_leads_to_its_page(site: Path) -> None:
     catalogue = (site / "programs/README.html").read_text(encoding="utf-8")
@@ -101,8 +87,8 @@ def test_a_link_to_a_program_leads_to_its_page(site: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_no_page_scrolls_sideways_and_no_line_of_code_is_cut(site: Path, browser: Any, size: tuple[int, int]) -> None:
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+def test_no_page_scrolls_sideways_and_no_line_of_code_is_cut(site: Path, chromium: Any, size: tuple[int, int]) -> None:
+    page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
     for name in PAGES:
         page.goto((site / f"{name}.html").as_uri())
         assert page.evaluate(CUT) == [], name
@@ -110,8 +96,8 @@ def test_no_page_scrolls_sideways_and_no_line_of_code_is_cut(site: Path, browser
 
 
 @pytest.mark.nightly
-def test_the_search_finds_pages_of_each_kind(site: Path, browser: Any) -> None:
-    page = browser.new_page()
+def test_the_search_finds_pages_of_each_kind(site: Path, chromium: Any) -> None:
+    page = chromium.new_page()
     for words, found in (
         ("lens", "pgasrob/manual/editors.html"),
         ("bakery_put_one_wait", "programs/README.html"),

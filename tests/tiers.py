@@ -43,10 +43,13 @@ SLOW: dict[str, str] = {
     "batch/test_cluster.py": """
         a_check_that_dies_costs_one_result_and_no_worker a_cluster_says_what_one_process_says
         a_cluster_without_pgasrob_is_told_so a_job_that_kills_its_workers_ends_as_unknown
-        a_large_exploration_is_handed_out_in_parts a_scheduler_with_tls_answers_those_with_a_certificate_alone
+        a_large_exploration_is_handed_out_in_parts
         an_internal_error_is_the_result_of_one_file clusters_that_are_not_there
         ctrl_c_ends_the_checks_and_tells_what_is_known limits_hold_on_the_workers_and_progress_is_told the_command_line
         the_job_of_a_killed_worker_is_done_again without_workers_nothing_waits_for_ever
+    """,
+    "batch/test_garbage.py": """
+        a_check_leaves_nothing_large_to_the_collector/3
     """,
     "batch/test_kept.py": """
         a_damaged_result_is_computed_again_and_reported/2 after_a_kill_no_result_is_lost_or_doubled
@@ -144,7 +147,7 @@ SLOW: dict[str, str] = {
     "explore/test_page.py": """
         all_of_it_fits_a_projector back_another_way_and_forks_lose_nothing c_is_explored_too_and_a_link_opens_the_same
         choices_lead_to_a_violation_that_is_marked no_key_is_lost_while_an_answer_is_on_the_way
-        nothing_is_cut_on_a_projector_and_on_a_phone the_text_is_edited_beside_the_run
+        nothing_is_cut_on_a_projector_and_on_a_phone terms_have_a_line the_text_is_edited_beside_the_run
     """,
     "explore/test_serve.py": """
         a_file_that_is_there_makes_no_difference/4 a_proxy_says_who_asks_if_it_is_known
@@ -155,9 +158,10 @@ SLOW: dict[str, str] = {
         requests_that_two_could_read_differently_are_refused/4 silent_connections_do_not_use_up_all
     """,
     "explore/test_serve_page.py": """
-        a_damaged_link_is_reported_and_the_page_opens/4 a_link_has_all_and_two_tabs_share_nothing
+        a_damaged_link_is_reported_and_the_page_opens/4 a_link_has_a_name_of_its_own_and_a_phone_has_the_whole_picture
+        a_link_has_all_and_two_tabs_share_nothing
         a_program_puts_nothing_into_the_page an_example_is_checked_stepped_through_and_repaired
-        nothing_is_cut_and_nothing_scrolls_sideways the_language_is_that_of_the_text_and_errors_are_shown
+        nothing_is_cut_and_nothing_scrolls_sideways/3 the_language_is_that_of_the_text_and_errors_are_shown
     """,
     "explore/test_server.py": """
         it_serves_this_machine_alone_and_ends_on_ctrl_c no_argument_of_the_browser_has_the_token
@@ -248,11 +252,17 @@ SLOW: dict[str, str] = {
     "frontends/c/test_asked.py": """
         one_value_is_branched_by_alike/4 values_that_may_differ_are_not/3
     """,
+    "frontends/c/test_by_rank.py": """
+        how_many_run_at_once numbers_that_differ_are_told_apart random_programs
+    """,
     "frontends/c/test_choices.py": """
         one_expression_has_one_value/3 random_programs_say_what_they_say_of_all_numbers/30
     """,
     "frontends/c/test_counted_loops.py": """
         a_loop_that_is_too_long_ends_at_once/3
+    """,
+    "frontends/c/test_driver.py": """
+        a_rank_that_begins_anew_does_not_keep_the_others_from_their_pass
     """,
     "frontends/c/test_displayed_values.py": """
         where_it_is_found_robust_the_same_is_shown
@@ -546,13 +556,14 @@ SLOW: dict[str, str] = {
         nothing_lies_on_anything_else
     """,
     "render/test_explorer.py": """
-        a_fault_is_pale_until_it_is_reached a_large_run_stays_quick a_presenter_steps_whatever_has_the_focus
+        a_fault_is_pale_until_it_is_reached a_large_run_stays_quick a_page_with_a_repair_fits
+        a_presenter_steps_whatever_has_the_focus
         a_run_into_a_deadlock_says_so a_step_is_spoken an_await_at_which_a_rank_stands_shows_its_cell
         diagram_fades_what_is_to_come edges_of_the_cycle_lead_to_their_steps every_lane_is_in_view/2
         every_state_is_that_of_the_replay everything_is_reached_by_tab keys_and_buttons
         operations_that_a_run_leaves_pending other_runs page_is_well_formed_and_holds_the_json_object
         print_shows_all_of_the_diagram sc_order_marks_the_counterpart source_line_and_where_the_ranks_are
-        the_queues_are_seen_on_a_projector the_violation_is_seen_at_opening/2 the_splitter_shares_the_window
+        the_queues_are_seen_on_a_projector the_violation_is_seen_at_opening/4 the_splitter_shares_the_window
         the_step_field_never_stays_wrong the_steps_of_a_band the_wheel_zooms_at_the_pointer_and_dragging_moves
         what_happens_now_alone_has_a_band what_is_on_its_way_shows_at_its_cell widths
         words_are_one_per_event_and_per_edge zoom
@@ -874,6 +885,7 @@ SLOW: dict[str, str] = {
         what_is_imported_is_declared
     """,
     "test_paper.py": """
+        lemma_13_a_cycle_can_enter_and_leave_each_rank_once
         lemma_6_the_last_issued_event_can_be_cancelled
         theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation
     """,

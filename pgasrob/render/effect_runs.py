@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pgasrob.render import words
 from pgasrob.render.english import listed
 
 if TYPE_CHECKING:
@@ -17,12 +16,21 @@ LIKE_NONE = "A run on the network that no SC run looks like"
 OTHER = "Another run on the network, which no SC run looks like: the one that the first sentence is about"
 
 
-def title_runs(violation: Witness, effect_run: Witness | None, detail: EffectDetail | None) -> None:
+ENDS: dict[str, str] = {
+    "ended": "with all ranks at their ends",
+    "exited": "with a rank that ends the run of all",
+    "deadlock": "in a deadlock",
+    "stopped": "with ranks that are stopped before false assumes",
+    "fault": "before a command that has no value",
+}
+
+
+def title_runs(violation: Witness | None, effect_run: Witness | None, detail: EffectDetail | None) -> None:
     """Give the runs of a violation their titles, and mark in ``effect_run`` where ``detail`` is to be seen.
 
     Where it goes on from the ``violation``, it has the cycle of that, and what is known of its events and of SC runs.
     """
-    if effect_run is None or detail is None:
+    if violation is None or effect_run is None or detail is None:
         return
     length = len(violation["computation"]) if _goes_on(violation, effect_run) else None
     places = sorted(set(_places(effect_run, detail)))
@@ -73,16 +81,16 @@ def clause(detail: EffectDetail) -> str:
             f"the assertion of rank {each['rank']} in line {each['line']} fails" for each in detail["failed"]
         ] or ["no assertion fails"]
     if detail["ending"] is not None:
-        pieces.append(f"the end comes {words.ENDS[detail['ending']]}")
+        pieces.append(f"the end comes {ENDS[detail['ending']]}")
     return listed(pieces)
 
 
 def _value(value: EffectValue) -> str:
     if value["line"] is None:
-        return f"{words.of_rank(value['name'])} ends as {value['value']}"
-    if words.is_unnamed(value):
+        return f"{of_rank(value['name'])} ends as {value['value']}"
+    if is_unnamed(value):
         return f"rank {value['rank']} receives {value['value']} in line {value['line']}"
-    name = words.of_rank(value["name"], value["rank"])
+    name = of_rank(value["name"], value["rank"])
     return f"rank {value['rank']} reads {value['value']} from {name} in line {value['line']}"
 
 
@@ -108,7 +116,8 @@ def _places(run: Witness, detail: EffectDetail) -> Iterator[int]:
                 *(
                     _is_at(event, value["rank"], value["line"])
                     and event["read"] is not None
-                    and words.cell(event["address"]) == value["name"]
+                    and (address := event["address"]) is not None
+                    and f"{address['name']}@{address['rank']}" == value["name"]
                     for event in events
                 )
             )
@@ -122,3 +131,14 @@ def _sets(event: Event, name: str) -> bool:
     """Whether the event changes the cell or the register ``name``."""
     written, register = event["written"], event["register"]
     return bool((written and written["cell"] == name) or (register and f"{register['name']}@{event['rank']}" == name))
+
+
+def is_unnamed(value: EffectValue) -> bool:
+    """Whether it is within a library, such as a message."""
+    return bool(value.get("made_up")) and value["name"].rpartition("@")[0].isidentifier()
+
+
+def of_rank(name: str, own: int | None = None) -> str:
+    """``x of rank 1`` for ``x@1``; ``x`` where that is the ``own`` rank of who reads it."""
+    cell, at, rank = name.rpartition("@")
+    return (cell or rank) if not at or rank == str(own) else f"{cell} of rank {rank}"

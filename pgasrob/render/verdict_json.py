@@ -288,8 +288,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "effect_run": None if verdict.effect is None else witness_to_json(verdict.effect.run),
         "errors": errors_to_json(verdict.errors, verdict.file),
     }
-    if witness is not None:
-        title_runs(witness, found["effect_run"], found["effect_detail"])
+    title_runs(witness, found["effect_run"], found["effect_detail"])
     if verdict.units:
         found["units"] = list(map(unicode_name, verdict.units))
     if verdict.alike:

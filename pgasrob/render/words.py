@@ -9,6 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
 from pgasrob.program.unknown_value import Unknown
 from pgasrob.render.barriers_waited_at import why_it_waits
+from pgasrob.render.effect_runs import ENDS, is_unnamed, of_rank
 from pgasrob.render.english import count, listed
 from pgasrob.render.process_numbers import home_of
 from pgasrob.render.source_places import located
@@ -454,13 +455,6 @@ def explained(codes: list[str]) -> str:
     return f"`pgasrob explain-error CODE` explains {', '.join(codes[:-1])} and {codes[-1]}."
 
 
-ENDS: dict[str, str] = {
-    "ended": "with all ranks at their ends",
-    "exited": "with a rank that ends the run of all",
-    "deadlock": "in a deadlock",
-    "stopped": "with ranks that are stopped before false assumes",
-    "fault": "before a command that has no value",
-}
 MOST_SC_VALUES = 4
 
 
@@ -553,17 +547,6 @@ def _read(value: EffectValue) -> str:
     if is_unnamed(value):
         return f"receive {value['value']} in line {value['line']}"
     return f"read {value['value']} from {of_rank(value['name'], value['rank'])} in line {value['line']}"
-
-
-def is_unnamed(value: EffectValue) -> bool:
-    """Whether it is within a library, such as a message."""
-    return bool(value.get("made_up")) and value["name"].rpartition("@")[0].isidentifier()
-
-
-def of_rank(name: str, own: int | None = None) -> str:
-    """``x of rank 1`` for ``x@1``; ``x`` where that is the ``own`` rank of who reads it."""
-    cell, at, rank = name.rpartition("@")
-    return (cell or rank) if not at or rank == str(own) else f"{cell} of rank {rank}"
 
 
 def fails(result: Result) -> bool:

@@ -472,6 +472,7 @@ def certificate(folder: Path, name: str) -> tuple[str, str]:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+@pytest.mark.nightly
 def test_a_scheduler_with_tls_answers_those_with_a_certificate_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -20,7 +19,6 @@ from tests.support import examples
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(ROOT.glob("programs/lectures/*/lecture.md"))
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 OUTSIDE = """() => slides.flatMap((slide, place) => {
   show(place, true);
   const body = slide.querySelector(".body"), title = slide.querySelector("h1, h2");
@@ -30,14 +28,8 @@ OUTSIDE = """() => slides.flatMap((slide, place) => {
 
 
 @pytest.fixture(scope="module")
-def context() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
-    if CHROMIUM is None:
-        pytest.skip("no chromium")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light", offline=True)
-        chromium.close()
+def context(chromium: Any) -> Any:
+    return chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light", offline=True)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ pytest.importorskip("uvicorn", reason="no uvicorn (pip install '.[test]')")
 
 ROOT = Path(__file__).parents[2]
 FILE = "programs/one_to_one/one_to_one.pgas"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SIZE = {"width": 1280, "height": 800}
 OVER = """() => {
   const [area, lines, box] = ["text", "lines", "editor"].map((id) => document.getElementById(id));
@@ -44,14 +42,8 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def context() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
-    if CHROMIUM is None:
-        pytest.skip("no chromium")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium.new_context(viewport=SIZE, color_scheme="light")
-        chromium.close()
+def context(chromium: Any) -> Any:
+    return chromium.new_context(viewport=SIZE, color_scheme="light")
 
 
 @pytest.fixture

@@ -317,7 +317,7 @@ RUNS_AWAY = (
 LARGE = (
     "#define P(a, b) a##b\n#define Z(a, b) P(a, b)\n#define Q(x) Z(x, x)\n"
     + f"#define BIG {'Q(' * 19}a{')' * 19}\n"
-    + "int " + ", ".join(f"Z(BIG, {i})" for i in range(300)) + ";"
+    + "int " + ", ".join(f"Z(BIG, {i})" for i in range(600)) + ";"
 )  # fmt: skip
 """Half a megabyte for each name."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,6 @@ pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 from tests.explore import serve_load
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SIZES = [(1280, 800), (1024, 768), (390, 844)]
 EVIL = """#include <stdio.h>
 #include <shmem.h>
@@ -47,22 +45,11 @@ def address() -> Iterator[str]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
-    if CHROMIUM is None:
-        pytest.skip("no chromium")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
+def page(chromium: Any, address: str) -> Iterator[Any]:
     """The page in a window of its own, whose console stays silent but for refusals that are wanted."""
     said: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
     found = context.new_page()
     found.on("pageerror", lambda error: said.append(str(error)))
     found.on("console", lambda line: said.append(line.text) if "422" not in line.text else None)
@@ -125,7 +112,7 @@ def test_the_language_is_that_of_the_text_and_errors_are_shown(page: Any) -> Non
     assert text(page, "#found .bad").startswith("Line 2: ")
 
 
-def test_a_link_has_all_and_two_tabs_share_nothing(page: Any, browser: Any) -> None:
+def test_a_link_has_all_and_two_tabs_share_nothing(page: Any, chromium: Any) -> None:
     page.fill("#text", "program mine;\nnodes 3;\nprocess { barrier; }\n")
     page.wait_for_selector(".choice .command:has-text('barrier')")
     settled(page)
@@ -134,7 +121,7 @@ def test_a_link_has_all_and_two_tabs_share_nothing(page: Any, browser: Any) -> N
     page.wait_for_selector(".past-step")
     settled(page)
     link = page.evaluate("location.href")
-    context = browser.new_context()
+    context = chromium.new_context()
     other = context.new_page()
     other.goto(link)
     other.wait_for_selector(".past-step")
@@ -190,10 +177,10 @@ def test_a_program_puts_nothing_into_the_page(page: Any) -> None:
     assert page.locator("script").count() == 2
 
 
-def test_a_link_has_a_name_of_its_own_and_a_phone_has_the_whole_picture(address: str, browser: Any) -> None:
+def test_a_link_has_a_name_of_its_own_and_a_phone_has_the_whole_picture(address: str, chromium: Any) -> None:
     program = (ROOT / "programs/c/mpi/request_wait.c").read_text()
     link = f"{address}{fragment({'text': program, 'language': 'c', 'nodes': None, 'run': ''})}"
-    small = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    small = chromium.new_context(viewport={"width": 390, "height": 844}).new_page()
     small.goto(link)
     small.wait_for_selector(".choice")
     assert (text(small, "h1"), small.title(), text(small, "#edited")) == ("program.c", "program.c: explorer", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from html.parser import HTMLParser
@@ -21,7 +20,6 @@ from tests.page_measures import SIZES, cycle_outside, flaws
 from tests.support import examples, violation_alone
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 STEPS = ("popa", "popd", "popb", "popc")
 
 CHECKED = (
@@ -286,16 +284,10 @@ class Browser:
 
 
 @pytest.fixture(scope="module")
-def context() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium (apt-get install chromium)")
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        found = chromium.new_context(color_scheme="light")
-        found.add_init_script(HELP)
-        yield found
-        chromium.close()
+def context(chromium: Any) -> Any:
+    found = chromium.new_context(color_scheme="light")
+    found.add_init_script(HELP)
+    return found
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def _programs(seeds: range) -> dict[int, Lowered]:
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_random_programs(batch: int) -> None:
-    found = _programs(range(batch, examples(60, 5_000), BATCHES))
+    found = _programs(range(batch, examples(36, 5_000), BATCHES))
     for seed, each in found.items():
         assert each.text == each.apart, program(seed)
         assert not each.learned, program(seed)

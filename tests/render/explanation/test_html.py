@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,6 @@ from pgasrob.render.explanation.html import to_html
 from tests.page_measures import flaws
 from tests.render.explanation.test_explanation import ONE_TO_ONE, PRESENT, explained, written
 from tests.render.explanation.test_terminal import read, visible_text
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.mark.parametrize("path", PRESENT)
@@ -51,17 +47,6 @@ def test_what_comes_from_a_program_is_escaped() -> None:
     for text in ("</title><script>", "1. <b>", "a < b c & d", "<i>", "<u><s>", "<a>", "<w>", "if (a < b) </pre>"):
         assert text in told
     assert "<code>c &amp; d</code>" in page
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium (apt-get install chromium)")
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("width", [360, 1200])

@@ -94,7 +94,7 @@ REFUSED = {
                           "ARMCI_Put(&x, (int *) o[0] + 1, 4, 0);", "another"),
     "a table on some ways": (ARMCI, "void **o; if (n > 9) o = malloc(n * 8); else o = malloc(n * 16); "
                              "ARMCI_Malloc(o, 8); ARMCI_Put(&x, o[0], 4, 0);", "the size of"),
-    "segments on some ways": (ARMCI, "if (me < 10) ARMCI_Malloc(table, 4);", "on some ways only"),
+    "segments on some ways": (ARMCI, "if (me < 10) ARMCI_Malloc(table, 4);", "on some paths only"),
 }  # fmt: skip
 
 
