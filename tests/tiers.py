@@ -189,15 +189,15 @@ SLOW: dict[str, str] = {
         buffers_under_way_are_left_alone/2 many_under_way/3 other_memory_is_not_in_use/2
     """,
     "frontends/apis/mpi/test_rules.py": """
-        one_mistake_is_one_finding
+        one_mistake_is_one_finding/2
     """,
     "frontends/apis/mpi/test_types.py": """
         what_is_wrong_is_an_error/4
     """,
     "frontends/apis/test_flags.py": """
-        a_burst_of_messages_does_not_wait_for_its_receiver many_messages/2
+        a_burst_of_messages_does_not_wait_for_its_receiver many_messages/4
         a_dispatcher_comes_back_to_few_states conditions_on_what_goes_round_are_few
-        what_is_used_in_turn_begins_anew_at_barriers/3
+        what_is_used_in_turn_begins_anew_at_barriers/6
     """,
     "frontends/apis/test_fuzz_calls.py": """
         mutated_calls/3
@@ -250,7 +250,7 @@ SLOW: dict[str, str] = {
         random_programs_keep_their_verdicts
     """,
     "frontends/c/test_asked.py": """
-        one_value_is_branched_by_alike/4 values_that_may_differ_are_not/3
+        one_value_is_branched_by_alike/8 values_that_may_differ_are_not/6
     """,
     "frontends/c/test_by_rank.py": """
         how_many_run_at_once numbers_that_differ_are_told_apart random_programs
@@ -286,8 +286,8 @@ SLOW: dict[str, str] = {
         where_it_is_not_the_reads_are_events/4
     """,
     "frontends/c/test_unknown_values.py": """
-        an_assertion_is_not_said_to_fail_for_values_that_no_run_may_have/4 arguments_of_which_an_api_makes_cases
-        every_value_counts/3 the_text_has_the_same_verdict what_is_only_moved_costs_nothing
+        an_assertion_is_not_said_to_fail_for_values_that_no_run_may_have/8 arguments_of_which_an_api_makes_cases
+        every_value_counts/6 the_text_has_the_same_verdict what_is_only_moved_costs_nothing
     """,
     "frontends/test_answers.py": """
         a_program_is_wrong_in_one_way_until_it_is_repaired/4 what_looks_alike_and_is_wrong_is_found
@@ -410,7 +410,7 @@ SLOW: dict[str, str] = {
     """,
     "oracle/test_readings.py": """
         fewer_events_and_fewer_conflicts_make_fewer_violations memo_and_no_memo_agree other_programs_have_one_verdict
-        taking_failed_iterations_out_of_random_programs_says_the_same taking_failed_iterations_out_says_the_same/2
+        taking_failed_iterations_out_of_random_programs_says_the_same taking_failed_iterations_out_says_the_same/6
     """,
     "oracle/test_unrolling.py": """
         unrolled_polls_are_waits/5
@@ -448,7 +448,7 @@ SLOW: dict[str, str] = {
         what_is_printed_is_read_back_as_the_same_program
     """,
     "program/test_spelled.py": """
-        the_verdict_is_the_same/4 what_is_shown_is_read_back/3
+        the_verdict_is_the_same/8 what_is_shown_is_read_back/6
     """,
     "races/mpi/test_corpus.py": """
         stated_status/3
@@ -737,7 +737,7 @@ SLOW: dict[str, str] = {
         any_subset_of_the_reductions expressions_of_all_types mangled_tables_are_refused_or_mean_something
         more_barriers_than_the_kernel_passes_at_a_time queue_ids_that_are_known_only_in_the_search random_programs
         random_programs_with_the_extended_calculus reductions_keep_deadlocks_beside_false_assumes
-        reductions_of_what_real_apis_promise/2 reductions_on_random_programs/2 reductions_on_the_corpus/3 the_corpus/3
+        reductions_of_what_real_apis_promise/4 reductions_on_random_programs/4 reductions_on_the_corpus/6 the_corpus/6
         the_table_of_values_grows threads_change_nothing what_real_apis_promise
     """,
     "robustness/test_normal_form.py": """
@@ -752,7 +752,7 @@ SLOW: dict[str, str] = {
         states_transitions_and_refuted_cycle_types/3 the_size_of_the_pieces_does_not_matter/2
     """,
     "robustness/test_readings_agree.py": """
-        many_random_programs_in_the_kernel random_programs/2 rounds_of_several_flags the_litmus_programs/5
+        many_random_programs_in_the_kernel random_programs/4 rounds_of_several_flags the_litmus_programs/10
         without_commuting_updates_programs_that_update_have_other_verdicts
         without_guards_programs_that_poll_have_other_verdicts
     """,
@@ -768,7 +768,7 @@ SLOW: dict[str, str] = {
         witnesses_of_the_search_with_all_reductions_lose_what_they_do_not_need
     """,
     "robustness/test_spin.py": """
-        barriers integers_of_all_types_and_doubles random_programs/2 readings/3 rules/4 the_corpus/8
+        barriers integers_of_all_types_and_doubles random_programs/4 readings/6 rules/8 the_corpus/16
     """,
     "robustness/test_strict_waits.py": """
         programs_that_do_not/3 programs_that_rest_on_calls_that_do_not_wait/3 random_programs/40
