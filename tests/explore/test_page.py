@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.explore.live_page import opened
 from tests.page_measures import SIZES, cycle_outside, flaws
 
 pytest.importorskip("starlette", reason="no starlette (pip install '.[test]')")
@@ -48,16 +49,8 @@ def context(chromium: Any) -> Any:
 
 @pytest.fixture
 def page(context: Any, address: str) -> Iterator[Any]:
-    """The page at the start of the program; the console stays silent but for refusals that are wanted."""
-    said: list[str] = []
-    found = context.new_page()
-    found.on("pageerror", lambda error: said.append(str(error)))
-    found.on("console", lambda line: said.append(line.text) if "422" not in line.text else None)
-    found.goto(address)
-    found.wait_for_selector(".choice")
-    yield found
-    found.close()
-    assert said == []
+    with opened(context, address) as found:
+        yield found
 
 
 def press(page: Any, *keys: str) -> None:

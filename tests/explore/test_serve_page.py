@@ -16,6 +16,7 @@ pytest.importorskip("uvicorn", reason="no uvicorn (pip install '.[test]')")
 pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 
 from tests.explore import serve_load
+from tests.explore.live_page import opened
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(1280, 800), (1024, 768), (390, 844)]
@@ -47,17 +48,11 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def page(chromium: Any, address: str) -> Iterator[Any]:
-    """The page in a window of its own, whose console stays silent but for refusals that are wanted."""
-    said: list[str] = []
+    """The page in a window of its own."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
-    found = context.new_page()
-    found.on("pageerror", lambda error: said.append(str(error)))
-    found.on("console", lambda line: said.append(line.text) if "422" not in line.text else None)
-    found.goto(address)
-    found.wait_for_selector(".choice")
-    yield found
+    with opened(context, address) as found:
+        yield found
     context.close()
-    assert said == []
 
 
 def settled(page: Any) -> None:
