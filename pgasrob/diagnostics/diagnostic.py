@@ -7,6 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
+def blank(text: str) -> str:
+    """What is as wide as ``text`` and shows nothing, to point at what follows it: tabs stay tabs."""
+    return "".join("\t" if char == "\t" else " " for char in text)
+
+
 def visible(name: str) -> str:
     r"""``name``, that of a file for example, with all unprintable characters escaped.
 
@@ -66,7 +71,7 @@ class Diagnostic:
             start = 0 if len(self.excerpt) <= LONGEST_LINE else max(0, self.column - 1 - LONGEST_LINE // 2)
             excerpt = self.excerpt[start : start + LONGEST_LINE]
             gutter = f"{self.line:>5} | "
-            lead = "".join("\t" if char == "\t" else " " for char in excerpt[: self.column - 1 - start])
+            lead = blank(excerpt[: self.column - 1 - start])
             room = max(1, min(self.length, len(excerpt) - (self.column - start) + 1))
             text += f"\n{gutter}{excerpt}\n{' ' * (len(gutter) - 2)}| {lead}{'^' * room}"
         for note in self.notes:

@@ -38,7 +38,7 @@ def from_now_on() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.dont_write_bytecode = True
-    own = _own_folders()
+    own = _readable()
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in READ:
@@ -50,11 +50,11 @@ def from_now_on() -> None:
     sys.addaudithook(hook)
 
 
-def _own_folders() -> tuple[str, ...]:
-    """The folders that the interpreter and the packages are in."""
+def _readable() -> tuple[str, ...]:
+    """The folders that the interpreter and the packages are in, and what limits are known from; with a slash behind."""
     found = sysconfig.get_paths()
     paths = {found[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {Path(__file__).parents[1]}
-    return tuple(f"{os.path.realpath(path)}{os.sep}" for path in paths)
+    return tuple(f"{os.path.realpath(path)}{os.sep}" for path in (*paths, *OF_THE_SYSTEM))
 
 
 def _may_be_read(event: str, arguments: tuple[Any, ...], own: tuple[str, ...]) -> bool:
@@ -69,4 +69,4 @@ def _may_be_read(event: str, arguments: tuple[Any, ...], own: tuple[str, ...]) -
     if not isinstance(path, str | bytes | os.PathLike):
         return False
     real = os.path.realpath(os.fsdecode(path))
-    return f"{real}{os.sep}".startswith((*own, *(f"{os.path.realpath(each)}{os.sep}" for each in OF_THE_SYSTEM)))
+    return f"{real}{os.sep}".startswith(own)

@@ -206,9 +206,8 @@ class Instance:
             try:
                 result = evaluate(registers)
             except Fault as fault:
-                result = _NoValue(
-                    str(fault), fault.code
-                )  # the exception would keep the frames that it has come through
+                # The exception itself would keep the frames that it has come through.
+                result = _NoValue(str(fault), fault.code)
             self._evaluated[key] = result
         if isinstance(result, _NoValue):
             raise Fault(result.why, result.code)

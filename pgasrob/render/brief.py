@@ -32,7 +32,7 @@ def brief(result: Result | RaceResult) -> Iterator[str]:
         verdict = is_code or rule in (NOT_ROBUST, "race")
         yield _line(each, rule if is_code else "") + wrong * verdict
     yield from (_line(each) for each in remarks(result))
-    for asked in filter(None, (cast(Result, result).get("why"),)):
+    if asked := cast(Result, result).get("why"):
         place = located(result["file"], asked["lines"][0], 1)
         yield from (f"{place}: note: {visible(sentence)}" for sentence in asked["sentences"])
 

@@ -66,17 +66,21 @@ def _name(program: Program, span: Span) -> str:
 
 def _text(program: Program, span: Span) -> tuple[str, str]:
     """The source from ``span`` on, and the file that it is in if that is not the first one."""
+    lines, file = _lines(program, span)
+    return "\n".join(lines)[span.column - 1 :], file
+
+
+def _lines(program: Program, span: Span) -> tuple[list[str], str]:
+    """The lines of the source from that of ``span`` on, and the file that they are in if that is not the first one."""
     file, line = place_of(span.line)
     source = dict(program.source.others).get(file, "") if file else program.source.text
-    lines = source.split("\n")[line - 1 :]
-    return "\n".join(lines)[span.column - 1 :], file
+    return source.split("\n")[line - 1 :], file
 
 
 def _offered(of: Do, program: Program) -> Iterator[str]:
     """What the library of the call would complete it with."""
-    file, line = place_of(of.span.line)
-    source = dict(program.source.others).get(file, "") if file else program.source.text
-    before = source.split("\n")[line - 1][: of.span.column - 1] if source else ""
+    lines, _ = _lines(program, of.span)
+    before = lines[0][: of.span.column - 1] if lines else ""
     call = CallText.read(_text(program, of.span)[0], before)
     if call is not None:
         kinds = ("completion", "barrier", *(["local completion"] * isinstance(of.command, Read)))

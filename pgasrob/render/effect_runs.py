@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 LIKE_NONE = "A run on the network that no SC run looks like"
 OTHER = "Another run on the network, which no SC run looks like: the one that the first sentence is about"
-
-
 ENDS: dict[str, str] = {
     "ended": "with all ranks at their ends",
     "exited": "with a rank that ends the run of all",
@@ -88,10 +86,15 @@ def clause(detail: EffectDetail) -> str:
 def _value(value: EffectValue) -> str:
     if value["line"] is None:
         return f"{of_rank(value['name'])} ends as {value['value']}"
+    return f"rank {value['rank']} {reading(value, 's')}"
+
+
+def reading(value: EffectValue, ending: str = "") -> str:
+    """What a command reads, or what it receives within a library; ``ending``: of the verb."""
     if is_unnamed(value):
-        return f"rank {value['rank']} receives {value['value']} in line {value['line']}"
+        return f"receive{ending} {value['value']} in line {value['line']}"
     name = of_rank(value["name"], value["rank"])
-    return f"rank {value['rank']} reads {value['value']} from {name} in line {value['line']}"
+    return f"read{ending} {value['value']} from {name} in line {value['line']}"
 
 
 def _places(run: Witness, detail: EffectDetail) -> Iterator[int]:

@@ -7,7 +7,6 @@ race are in places of their own beside it (`sarif`), and so the longest wording 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import PurePath
 
 from pgasrob.diagnostics import visible
@@ -29,7 +28,7 @@ A_LINE = re.compile(r"\b(?:in|to|before|behind) line (?=\d+\b(?!:))")
 NO_SC_RUN = "a run on the network looks like no sequentially consistent run"
 
 
-def fitting(wordings: Iterator[str] | tuple[str, ...]) -> str:
+def fitting(*wordings: str) -> str:
     """The first of ``wordings`` that is no longer than :data:`LONGEST`; else the last, cut between two words."""
     text = ""
     for each in wordings:
@@ -45,9 +44,9 @@ def violation(result: Result) -> str:
     what = HARMLESS if found and is_harmless(found) else NOT_ROBUST
     what += english.on_nodes(run["nodes"] if run else result["nodes"])
     if run and (why := words.diagnosis(run)):
-        return fitting((f"{what}: {_with_first_file(why, result, run)}",))
+        return fitting(f"{what}: {_with_first_file(why, result, run)}")
     reason = f"; {result['reason']}" if result["reason"] and not run else ""
-    return fitting((f"{what}: {NO_SC_RUN}{reason}",))
+    return fitting(f"{what}: {NO_SC_RUN}{reason}")
 
 
 def _with_first_file(why: str, result: Result, run: Witness) -> str:
@@ -61,7 +60,7 @@ def _with_first_file(why: str, result: Result, run: Witness) -> str:
 
 def fault(fault: Fault) -> str:
     """Which rank comes to a command that has no value, and why."""
-    return fitting((f"rank {fault['rank']}: {fault['reason']}",))
+    return fitting(f"rank {fault['rank']}: {fault['reason']}")
 
 
 def illegal_call(result: Result, call: IllegalCall) -> str:
@@ -69,7 +68,7 @@ def illegal_call(result: Result, call: IllegalCall) -> str:
     run = call["run"]
     what = f"illegal call{english.on_nodes(run['nodes'] if run else result['nodes'])}"
     clause, remedy = synchronised_text.illegal_call(call), call["remedy"]
-    return fitting((f"{what}: {clause}", f"{what}: {clause.removesuffix(f': {visible(remedy)}')}"))
+    return fitting(f"{what}: {clause}", f"{what}: {clause.removesuffix(f': {visible(remedy)}')}")
 
 
 def failing_assertion(run: Witness) -> str:
@@ -78,7 +77,7 @@ def failing_assertion(run: Witness) -> str:
     failing = [event for event in run["computation"] if event["holds"] is False]
     if not failing:
         return f"an assertion fails{on}"
-    return fitting((f"assertion of rank {failing[-1]['rank']} fails{on}: {failing[-1]['command']}",))
+    return fitting(f"assertion of rank {failing[-1]['rank']} fails{on}: {failing[-1]['command']}")
 
 
 def deadlock(result: Result, run: Witness) -> str:
@@ -87,7 +86,7 @@ def deadlock(result: Result, run: Witness) -> str:
     what = f"deadlock{english.on_nodes(run['nodes'])}"
     first = words.stuck(run["standing"], waits)[:1]
     stuck = f": {synchronised_text.stuck(first[0])}" if first else ""
-    return fitting((f"{what}{stuck_because(waits)}{stuck}", f"{what}{stuck}"))
+    return fitting(f"{what}{stuck_because(waits)}{stuck}", f"{what}{stuck}")
 
 
 def race(race: Race) -> str:
@@ -109,5 +108,5 @@ def _of_race(what: str, race: Race, differs: list[str]) -> str:
     lines, both = lines_race(race), race_sentence(race)
     all_, first = (f": {'; '.join(each)}" if each else "" for each in (differs, differs[:1]))
     return fitting(
-        (f"{what}: {both}{all_}", f"{what}: {both}{first}", f"{what}: {lines}{all_}", f"{what}: {lines}{first}")
+        f"{what}: {both}{all_}", f"{what}: {both}{first}", f"{what}: {lines}{all_}", f"{what}: {lines}{first}"
     )

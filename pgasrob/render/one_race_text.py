@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pgasrob.diagnostics import visible
+from pgasrob.diagnostics import blank, visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
 from pgasrob.render.lines import Line, wrap
@@ -73,7 +73,7 @@ def excerpts(file: str, race: Race, width: int) -> Iterator[Line]:
             yield [(f"{number:>{gutter}} | ", "faint"), (text, "")]
         known = access
         start = access["column"] - 1
-        lead = "".join("\t" if char == "\t" else " " for char in text[:start])
+        lead = blank(text[:start])
         one_line = int(access["end_line"]) == number
         end = access["end_column"] - 1 if one_line else len(text)
         carets = "^" * max(1, min(end, len(text)) - start)

@@ -208,7 +208,7 @@ def _races(result: RaceResult, robustness: Result | None, known: Sequence[list[i
     """The races but for those of ``known`` lines; one whose run was left out has no place."""
     yield from (_race(result, race, robustness) for race in result["races"] if race["lines"] not in known)
     if result["verdict"] == "race" and not result["races"] and not known:
-        text = sentences.fitting((f"race{_on(result)}: {result['reason']}",))
+        text = sentences.fitting(f"race{_on(result)}: {result['reason']}")
         yield _result(result, "race", text, _location(result, None), "")
 
 
@@ -239,7 +239,7 @@ def _finding(result: Result | RaceResult, error: Error) -> Object:
     other, number = place_of(line)
     region = _region([error["excerpt"]], number, (number, column, number, column + error["length"]))
     location = _location(result, region, other)
-    found = _result(result, error["code"], sentences.fitting((error["message"],)), location, error["excerpt"].strip())
+    found = _result(result, error["code"], sentences.fitting(error["message"]), location, error["excerpt"].strip())
     if error["hint"]:
         _relate(found, location, error["hint"])
     return found
@@ -456,7 +456,7 @@ def _notification(result: Result | RaceResult, what: str, level: str, text: str)
     return {
         "descriptor": {"id": what, "index": [UNKNOWN, NODE_COUNT].index(what)},
         "level": level,
-        "message": _message(sentences.fitting((text,))),
+        "message": _message(sentences.fitting(text)),
         "locations": [_location(result, None)],
     }
 

@@ -31,7 +31,8 @@ class Variable(TypedDict):
 def variables(run: Witness) -> list[Variable]:
     """The variables of ``run``, those in memory first. What is internal to a library or to the translation of C is left
     out, such as the status that a call returns."""
-    found = [*_in_memory(run), *_in_registers(run)]
+    functions = _functions(run)
+    found = [*_in_memory(run, functions), *_in_registers(run, functions)]
     names = [(each["name"], each["where"]) for each in found]
     for each in found:
         if names.count((each["name"], each["where"])) > 1 and each["kind"] == "register":
@@ -39,7 +40,7 @@ def variables(run: Witness) -> list[Variable]:
     return found
 
 
-def _in_memory(run: Witness) -> Iterator[Variable]:
+def _in_memory(run: Witness, functions: frozenset[str]) -> Iterator[Variable]:
     used = {event["address"]["name"] for event in run["computation"] if event["address"]}
     # An await at which a rank stands reads a cell that no event of its own may have touched.
     used |= {
@@ -49,7 +50,7 @@ def _in_memory(run: Witness) -> Iterator[Variable]:
         for command in rank["next"]
         if command["address"]
     }
-    functions, found = _functions(run), dict[str, Variable]()
+    found = dict[str, Variable]()
     for name, made_up in dict.fromkeys((cell["name"], cell.get("made_up", False)) for cell in run["memory"]):
         function, within = _apart(name, functions)
         match = PARTS.fullmatch(within)
@@ -64,8 +65,8 @@ def _in_memory(run: Witness) -> Iterator[Variable]:
     yield from found.values()
 
 
-def _in_registers(run: Witness) -> Iterator[Variable]:
-    functions, names = _functions(run), dict[str, str]()
+def _in_registers(run: Witness, functions: frozenset[str]) -> Iterator[Variable]:
+    names = dict[str, str]()
     used, statuses = set[str](), set[str]()
     for event in run["computation"]:
         if register := event["register"]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from pgasrob.diagnostics import visible
+from pgasrob.diagnostics import blank, visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import (
     assumptions_text,
@@ -413,7 +413,7 @@ def _fault(file: str, fault: Fault, witness: Witness, width: int) -> list[Line]:
     return [
         *paragraph(words.fault(file, fault), width, "bad", "", "    "),
         [(f"{line:>6} | ", "faint"), (excerpt, "")],
-        [(f"{'':>6} | ", "faint"), ("".join("\t" if char == "\t" else " " for char in lead) + carets, "bad")],
+        [(f"{'':>6} | ", "faint"), (blank(lead) + carets, "bad")],
         *paragraph(f"{command}Registers of rank {fault['rank']}: {values or 'none'}.", width, "", "  "),
         [],
     ]

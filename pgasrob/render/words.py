@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
 from pgasrob.program.unknown_value import Unknown
 from pgasrob.render.barriers_waited_at import why_it_waits
-from pgasrob.render.effect_runs import ENDS, is_unnamed, of_rank
+from pgasrob.render.effect_runs import ENDS, LIKE_NONE, is_unnamed, of_rank, reading
 from pgasrob.render.english import count, listed
 from pgasrob.render.process_numbers import home_of
 from pgasrob.render.source_places import located
@@ -390,7 +390,7 @@ def title(witness: Witness) -> str:
         return title
     match witness["shows"]:
         case "violation":
-            return "A run on the network that no SC run looks like"
+            return LIKE_NONE
         case "fault":
             return "The SC run that leads to the fault"
         case "assertion":
@@ -503,7 +503,7 @@ def effect(result: Result) -> str:
     same = " in the same iterations or calls" if any(map(_there, [*values, *(failed or ())])) else ""
     if held := [f"{of_rank(each['name'])} = {each['value']}" for each in values if each["line"] is None]:
         pieces.insert(0, f"with {listed(held)}")
-    if read := [f"rank {each['rank']} can {_read(each)}" for each in values if each["line"] is not None]:
+    if read := [f"rank {each['rank']} can {reading(each)}" for each in values if each["line"] is not None]:
         ends = f", which ends {', '.join(pieces)}" if pieces else ""
         return f"In a run on the network {listed(read)}{ends}; no SC run does that{same}."
     return f"A run on the network can end {', '.join(pieces)}; no SC run does{same}."
@@ -540,13 +540,7 @@ def _one_value(value: EffectValue) -> str:
         f"in SC runs it {'receives' if is_unnamed(value) else 'reads'} {others}" if others else "in no SC run it does"
     )
     command = visible(value["command"] or "")
-    return f"On the network rank {value['rank']} can {_read(value)} (`{command}`); {in_sc}{_there(value)}."
-
-
-def _read(value: EffectValue) -> str:
-    if is_unnamed(value):
-        return f"receive {value['value']} in line {value['line']}"
-    return f"read {value['value']} from {of_rank(value['name'], value['rank'])} in line {value['line']}"
+    return f"On the network rank {value['rank']} can {reading(value)} (`{command}`); {in_sc}{_there(value)}."
 
 
 def fails(result: Result) -> bool:

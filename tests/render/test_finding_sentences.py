@@ -106,6 +106,6 @@ def test_every_format_has_the_same_place_and_the_same_sentence(results: list[Res
 
 def test_a_long_wording_gives_way_to_a_shorter_one() -> None:
     words = "word " * 100
-    assert fitting((words, "in short")) == "in short"
-    cut = fitting((words,))
+    assert fitting(words, "in short") == "in short"
+    cut = fitting(words)
     assert len(cut) <= LONGEST and cut.endswith("word ...")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pgasrob.diagnostics import MAX_ERRORS, Diagnostic, SourceError, in_order
-from pgasrob.frontends.c.tokens import Token, error
+from pgasrob.frontends.c.tokens import Token, error, nesting
 
 MAX_NESTING = 200
 """So deep may brackets be nested."""
@@ -131,4 +131,4 @@ def _at_top(tokens: list[Token], opening: int, last: int, wanted: tuple[str, ...
         text = tokens[place].text if tokens[place].kind == "sign" else ""
         if depth == 0 and text in wanted:
             yield place
-        depth += (text in PARTNERS.values()) - (text in PARTNERS)
+        depth += nesting(tokens[place])

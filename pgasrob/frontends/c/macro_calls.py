@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pgasrob.diagnostics import Diagnostic
-from pgasrob.frontends.c.tokens import Token, error
+from pgasrob.frontends.c.tokens import Token, error, nesting
 from pgasrob.stop_points import stop_point
 
 
@@ -39,7 +39,7 @@ def arguments_of(
     level = 0
     for token in reversed(stack[end + 1 : -1]):
         stop_point()
-        level = max(level + _opens(token) - _closes(token), 0)
+        level = max(level + nesting(token), 0)
         gathers = macro.variadic and len(found) >= len(names)
         if token.text == "," and level == 0 and not gathers:
             found.append([])
@@ -67,7 +67,7 @@ def _end(stack: list[Token]) -> int | None:
         token = stack[place]
         if token.text == ")" and level == 0:
             return place
-        level = max(level + _opens(token) - _closes(token), 0)
+        level = max(level + nesting(token), 0)
     return None
 
 
@@ -80,11 +80,3 @@ def _before_semicolon(stack: list[Token]) -> int:
             return place + 1
         level += (token.text == "{") - (token.text == "}")
     return 0
-
-
-def _opens(token: Token) -> bool:
-    return token.kind == "sign" and token.text in ("(", "[", "{")
-
-
-def _closes(token: Token) -> bool:
-    return token.kind == "sign" and token.text in (")", "]", "}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pgasrob.frontends.c.tokens import Token, error
+from pgasrob.frontends.c.tokens import Token, error, nesting
 
 
 def with_prototypes(tokens: list[Token]) -> list[Token]:
@@ -25,8 +25,7 @@ def with_prototypes(tokens: list[Token]) -> list[Token]:
             result += [token, tokens[position + 1], *_parameters(tokens, names, after, body), tokens[after - 1]]
             position, begins = body, False
             continue
-        if token.kind == "sign":
-            depth += (token.text in "([{") - (token.text in ")]}")
+        depth += nesting(token)
         begins = depth == 0 and token.text in (";", "}")
         result.append(token)
         position += 1

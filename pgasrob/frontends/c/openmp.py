@@ -9,7 +9,7 @@ from itertools import pairwise
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.frontends.c.standard import words
-from pgasrob.frontends.c.tokens import Token, error
+from pgasrob.frontends.c.tokens import Token, error, nesting
 
 STANDALONE = frozenset(words("barrier taskwait taskyield flush"))
 """They stand for themselves: no statement belongs to them."""
@@ -144,7 +144,7 @@ class _Reader:
         start, depth = self.place, 0
         while (token := self.next) is not None:
             self.place += 1
-            depth += (token.text in "([{") - (token.text in ")]}")
+            depth += nesting(token)
             if not depth:
                 return self.tokens[start + 1 : self.place - 1]
         raise self.wrong(f"the parenthesis after `{owner.text}` is not closed", "close it with `)`", owner)
@@ -241,7 +241,7 @@ def _at_top(tokens: Iterable[Token], sign: str) -> int | None:
     """The place of ``sign`` in no brackets."""
     depth = 0
     for place, token in enumerate(tokens):
-        depth += (token.text in "([{") - (token.text in ")]}")
+        depth += nesting(token)
         if not depth and token.text == sign:
             return place
     return None

@@ -16,7 +16,7 @@ from pgasrob.frontends.c.old_style import with_prototypes
 from pgasrob.frontends.c.packing import with_packing
 from pgasrob.frontends.c.shapes import KEYWORDS, UNSUPPORTED_TYPES, Shapes
 from pgasrob.frontends.c.standard import TYPES, words
-from pgasrob.frontends.c.tokens import Source, Token, error, expansion, unreadable
+from pgasrob.frontends.c.tokens import Source, Token, error, expansion, nesting, unreadable
 from pgasrob.program.statements import NOWHERE
 from pgasrob.stop_points import stop_point
 
@@ -137,8 +137,7 @@ MOST_MENDED = 20
 
 def _is_outside(found: _Mistake) -> bool:
     """Whether the mistake is in no brackets."""
-    signs = [each.text for each in found.tokens[: found.place] if each.kind == "sign"]
-    return sum(each in ("(", "[", "{") for each in signs) == sum(each in (")", "]", "}") for each in signs)
+    return sum(map(nesting, found.tokens[: found.place])) == 0
 
 
 def _mended(found: _Mistake, body: _Body, mistaken: set[str]) -> list[Token]:
@@ -173,7 +172,7 @@ def _thread_locals(tokens: list[Token]) -> Iterator[str]:
         for before, after in pairwise(tokens[place:]):
             if depth == 0 and before.kind == "name" and after.text in ("=", ",", ";", "["):
                 yield before.text
-            depth += (after.text in ("(", "[", "{")) - (after.text in (")", "]", "}"))
+            depth += nesting(after)
             if after.text == ";" and depth == 0:
                 break
 

@@ -69,6 +69,13 @@ class Token:
     least: int = 0
 
 
+def nesting(token: Token) -> int:
+    """How many levels of brackets deeper the text is after ``token``: 1, -1, or mostly 0."""
+    if token.kind != "sign":
+        return 0
+    return (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+
+
 def error(
     code: str, message: str, token: Token, hint: str = "", end: Token | None = None, notes: tuple[str, ...] = ()
 ) -> SourceError:
