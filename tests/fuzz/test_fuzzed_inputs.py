@@ -1,6 +1,6 @@
 """Whatever the input: no command breaks on it, ends with another exit code than its help says, or outlives its limits.
 
-200 inputs of each kind, with --nightly 10,000. `python -m tests.fuzz KIND --keep FOLDER` runs them by hand.
+30 inputs of each kind, with --nightly 10,000. `python -m tests.fuzz KIND --keep FOLDER` runs them by hand.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from tests.support import examples
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_breaks(kind: str, tmp_path: Path) -> None:
     tally = Tally()
-    broken = list(fuzz(kind, range(examples(60, 10_000)), 0, tmp_path, None, tally))
+    broken = list(fuzz(kind, range(examples(30, 10_000)), 0, tmp_path, None, tally))
     assert not broken, f"python -m tests.fuzz {kind} --first N --count 1 --keep FOLDER: {broken}"
-    assert tally.codes.total() == examples(60, 10_000)
+    assert tally.codes.total() == examples(30, 10_000)
     # Most are refused, but not all: what is damaged everywhere would be seen to be at once.
-    assert kind == "explore" or len(tally.codes) > 1, tally
+    # Not so where a damaged file is left out and the answer is the one without it.
+    assert kind in ("explore", "resume") or len(tally.codes) > 1, tally
 
 
 def test_what_took_too_long_once_keeps_to_its_limits(tmp_path: Path) -> None:
