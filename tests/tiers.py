@@ -122,6 +122,9 @@ SLOW: dict[str, str] = {
     "cli/test_shared_steps.py": """
         progress_is_shown_on_a_terminal_and_cleared there_is_no_progress_without_a_terminal_or_for_a_small_check
     """,
+    "cli/test_show.py": """
+        limits_hold
+    """,
     "cli/test_thrift.py": """
         every_output_says_what_is_assumed_of_output/3
     """,
@@ -156,6 +159,7 @@ SLOW: dict[str, str] = {
         every_example_of_the_menu_can_be_read hostile_texts_are_refused/4 it_says_what_is_exposed
         many_clients_at_once_are_answered_rightly no_host_confuses/3 processes_end_with_the_server
         requests_that_two_could_read_differently_are_refused/4 silent_connections_do_not_use_up_all
+        the_image_runs_the_server_as_nobody
     """,
     "explore/test_serve_page.py": """
         a_damaged_link_is_reported_and_the_page_opens/4 a_link_has_a_name_of_its_own_and_a_phone_has_the_whole_picture
@@ -166,6 +170,9 @@ SLOW: dict[str, str] = {
     "explore/test_server.py": """
         it_serves_this_machine_alone_and_ends_on_ctrl_c no_argument_of_the_browser_has_the_token
         what_takes_too_long_is_given_up_and_the_next_is_answered who_brings_no_request_is_sent_away
+        an_internal_error_is_a_diagnostic
+        the_nearest_violation_is_a_list_of_choices
+        errors_of_a_program_are_diagnostics
     """,
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
@@ -238,6 +245,9 @@ SLOW: dict[str, str] = {
     "frontends/c/libc/test_callbacks.py": """
         what_has_been_put_is_sorted/4 what_is_searched_is_found/3
     """,
+    "frontends/c/libc/test_numbers.py": """
+        random_terms_of_numbers_that_were_reduced
+    """,
     "frontends/c/libc/test_outside.py": """
         an_answer_goes_both_ways/3
     """,
@@ -267,11 +277,15 @@ SLOW: dict[str, str] = {
     "frontends/c/test_displayed_values.py": """
         where_it_is_found_robust_the_same_is_shown
     """,
+    "frontends/c/test_issuing.py": """
+        memory_of_one_type_of_integers_needs_no_look
+    """,
     "frontends/c/test_kept_values.py": """
         what_is_told_robust_shows_what_sc_runs_show
     """,
     "frontends/c/test_loops_kept.py": """
         what_has_not_been_set_is_not_used_in_a_loop_that_is_kept_either
+        loops_that_are_not_very_long_are_kept_only_where_little_code_is_left
     """,
     "frontends/c/test_machine.py": """
         pure_c_does_what_gcc_says/4
@@ -288,6 +302,9 @@ SLOW: dict[str, str] = {
     "frontends/c/test_unknown_values.py": """
         an_assertion_is_not_said_to_fail_for_values_that_no_run_may_have/8 arguments_of_which_an_api_makes_cases
         every_value_counts/6 the_text_has_the_same_verdict what_is_only_moved_costs_nothing
+    """,
+    "frontends/c/test_witnesses.py": """
+        random_conditions
     """,
     "frontends/test_answers.py": """
         a_program_is_wrong_in_one_way_until_it_is_repaired/4 what_looks_alike_and_is_wrong_is_found
@@ -331,10 +348,12 @@ SLOW: dict[str, str] = {
         a_change_ends_the_search a_large_text_is_not_looked_at
         a_violation_is_shown_with_its_cycle_and_gone_when_it_is_mended headers_lie_beside_the_file_or_in_the_editor
         other_c_is_left_alone what_is_not_known_is_shown
+        an_internal_error_has_its_code_and_place
     """,
     "lsp/test_features.py": """
         repairs_are_offered_at_a_violation_and_make_it_robust repairs_of_c the_verdict_of_c_stands_above_main
         the_verdict_stands_above_the_program what_calls_promise_is_what_they_are_read_as
+        what_commands_promise
     """,
     "lsp/test_messages.py": """
         a_session_ends_in_words_or_goes_on
@@ -543,6 +562,9 @@ SLOW: dict[str, str] = {
     "render/test_automata_lib.py": """
         the_same_program_gives_the_same_file
     """,
+    "render/test_completing_calls.py": """
+        no_hover_has_an_internal_name
+    """,
     "render/test_count_note_json.py": """
         every_command_chooses_the_same_count/3 tables_have_it_below_the_rows
     """,
@@ -567,6 +589,7 @@ SLOW: dict[str, str] = {
         the_step_field_never_stays_wrong the_steps_of_a_band the_wheel_zooms_at_the_pointer_and_dragging_moves
         what_happens_now_alone_has_a_band what_is_on_its_way_shows_at_its_cell widths
         words_are_one_per_event_and_per_edge zoom
+        pages_without_a_run_fit
     """,
     "render/test_findings.py": """
         every_format_names_the_same_place/4
@@ -605,6 +628,9 @@ SLOW: dict[str, str] = {
     """,
     "render/test_sarif.py": """
         every_run_of_the_corpus_has_its_places
+    """,
+    "render/test_variables.py": """
+        a_function_is_named_where_a_name_is_not_enough
     """,
     "render/test_verdict_text.py": """
         lanes_give_way_to_a_single_column_when_they_get_too_narrow no_line_is_too_long/5
@@ -854,6 +880,7 @@ SLOW: dict[str, str] = {
     """,
     "test_ci_clients.py": """
         pre_commit_runs_the_hooks_on_what_is_committed the_steps_of_the_action
+        wheels_are_tried_before_they_are_published
     """,
     "test_coq.py": """
         the_main_theorems_have_no_axioms what_the_readme_names_is_there
