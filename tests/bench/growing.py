@@ -1,0 +1,62 @@
+"""Families of programs that resemble codes, as texts with parameters: `tests/bench/families/*.pgas`.
+
+Each file is a program as it stands, on the fewest ranks that make sense, and a template: ``/*N*/3`` is the number of
+ranks, here 3, and ``/*steps*/2`` another size. Its first lines say the idiom, the verdict that was written down before
+any run, and why the verdict is so. ``// grows:`` says why the states are not polynomial in N, if they were found not to
+be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "families"
+_PARAMETER = re.compile(r"/\*(\w+)\*/(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """A family: its text for every number of ranks."""
+
+    name: str
+    text: str
+
+    @property
+    def idiom(self) -> str:
+        return self._said("") or ""
+
+    @property
+    def expected(self) -> str:
+        """The verdict at every size."""
+        return self._said("expect: ") or ""
+
+    @property
+    def grows(self) -> str | None:
+        """Why its states are not polynomial in the number of ranks."""
+        return self._said("grows: ")
+
+    @property
+    def doubling(self) -> bool:
+        """Whether it is a program for powers of two only."""
+        return self._said("ranks: ") == "powers of two"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The parameters with the values that stand in the file."""
+        return {name: int(value) for name, value in _PARAMETER.findall(self.text)}
+
+    def program(self, nodes: int, sizes: Mapping[str, int] | None = None) -> str:
+        """The text for ``nodes`` ranks, other sizes as in ``sizes`` or as they stand."""
+        values = {**self.sizes, **(sizes or {}), "N": nodes}
+        return _PARAMETER.sub(lambda found: str(values[found[1]]), self.text)
+
+    def _said(self, what: str) -> str | None:
+        """The first comment that begins so, with its further lines if it is no header."""
+        found = re.search(rf"^// {re.escape(what)}(.*)$", self.text, re.MULTILINE)
+        return found[1] if found else None
+
+
+GROWING = {path.stem: Growing(path.stem, path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.pgas"))}
