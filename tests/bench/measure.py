@@ -141,6 +141,28 @@ class ScalingRecord:
     machine: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """One size of a family: this pgasrob, another one if it is compared with it, and SPIN as far as it goes."""
+
+    ours: Measurement
+    base: Measurement | None = None
+    spin: Measurement | None = None
+
+
+@dataclass(slots=True)
+class GrowthRecord:
+    """All that is measured of a family of `tests/bench/families/`. ``without_spin``: why SPIN goes no further."""
+
+    idiom: str
+    sizes: dict[int, Grown] = field(default_factory=dict)
+    without_spin: str | None = None
+    base: str | None = None
+    seconds: float = 0.0
+    measured: str = ""
+    machine: str = ""
+
+
 @dataclass(slots=True)
 class Record:
     """All that is measured, and on what."""
@@ -150,6 +172,7 @@ class Record:
     families: dict[str, FamilyRecord] = field(default_factory=dict)
     scaling: dict[str, ScalingRecord] = field(default_factory=dict)
     repairs: dict[str, RepairRecord] = field(default_factory=dict)
+    growth: dict[str, GrowthRecord] = field(default_factory=dict)
 
 
 def save(record: Record, file: Path) -> None:
@@ -164,7 +187,8 @@ def load(file: Path) -> Record:
     families = {name: _family(family) for name, family in raw["families"].items()}
     scaling = {name: _scaling(family) for name, family in raw.get("scaling", {}).items()}
     repairs = {name: RepairRecord(**each) for name, each in raw.get("repairs", {}).items()}
-    return Record(raw["machine"], raw["limits"], families, scaling, repairs)
+    growth = {name: _grown(each) for name, each in raw.get("growth", {}).items()}
+    return Record(raw["machine"], raw["limits"], families, scaling, repairs, growth)
 
 
 def _measurement(raw: dict[str, Any] | None) -> Measurement | None:
@@ -210,6 +234,14 @@ def _scaling(raw: dict[str, Any]) -> ScalingRecord:
         (raw["load"][0], raw["load"][1]),
         raw["machine"],
     )
+
+
+def _grown(raw: dict[str, Any]) -> GrowthRecord:
+    sizes = {
+        int(nodes): Grown(**{name: _measurement(run) for name, run in each.items()})  # type: ignore[arg-type]
+        for nodes, each in raw["sizes"].items()
+    }
+    return GrowthRecord(**{**raw, "sizes": sizes})
 
 
 # Searches
@@ -272,11 +304,14 @@ def search(
     )
 
 
-def check(program: Path, nodes: int, engine: str, seconds: float, memory: int) -> Measurement:
-    """The command `pgasrob check`, with whatever it does by default."""
+def check(program: Path, nodes: int, engine: str, seconds: float, memory: int, folder: Path = ROOT) -> Measurement:
+    """The command `pgasrob check` of the checkout in ``folder``, with whatever it does by default."""
     options = ["--engine", engine, "--format", "json", "--max-states", "0", "--timeout", str(seconds)]
     process = run(
-        [sys.executable, "-m", "pgasrob", "check", str(program), "-n", str(nodes), *options], seconds + 5, memory, ROOT
+        [sys.executable, "-m", "pgasrob", "check", str(program), "-n", str(nodes), *options],
+        seconds + 5,
+        memory,
+        folder,
     )
     answer = told(process)
     if answer is None:

@@ -3,7 +3,7 @@
 Each file is a program as it stands, on the fewest ranks that make sense, and a template: ``/*N*/3`` is the number of
 ranks, here 3, and ``/*steps*/2`` another size. Its first lines say the idiom, the verdict that was written down before
 any run, and why the verdict is so. ``// grows:`` says why the states are not polynomial in N, if they were found not to
-be.
+be, and ``// ranks:`` for which N it is a program, if not for all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PARAMETER = re.compile(r"/\*(\w+)\*/(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Growing:
+class Template:
     """A family: its text for every number of ranks."""
 
     name: str
@@ -38,10 +38,10 @@ class Growing:
         """Why its states are not polynomial in the number of ranks."""
         return self._said("grows: ")
 
-    @property
-    def doubling(self) -> bool:
-        """Whether it is a program for powers of two only."""
-        return self._said("ranks: ") == "powers of two"
+    def after(self, nodes: int, quickly: bool = False) -> int:
+        """The next number of ranks for which it is a program, or ``quickly`` twice as many."""
+        ranks = self._said("ranks: ")
+        return 2 * nodes if quickly or ranks == "powers of two" else nodes + (2 if ranks == "even" else 1)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -54,9 +54,9 @@ class Growing:
         return _PARAMETER.sub(lambda found: str(values[found[1]]), self.text)
 
     def _said(self, what: str) -> str | None:
-        """The first comment that begins so, with its further lines if it is no header."""
+        """What stands behind the first comment that begins so."""
         found = re.search(rf"^// {re.escape(what)}(.*)$", self.text, re.MULTILINE)
         return found[1] if found else None
 
 
-GROWING = {path.stem: Growing(path.stem, path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.pgas"))}
+TEMPLATES = {path.stem: Template(path.stem, path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.pgas"))}
