@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -237,9 +238,9 @@ def test_what_is_known_of_tso(name: str) -> None:
 
 
 def test_rdma_tso_without_operations_is_tso_on_small_programs() -> None:
-    """Theorem 4.6 on all programs of four statements with two locations."""
-    programs = weak = 0
-    for program in small_programs(4, locations=2, nodes=1, remote=False):
+    """Theorem 4.6 on all programs of four statements with two locations; by default on one in three of them."""
+    programs, weak, one_in = 0, 0, examples(3, 1)
+    for program in islice(small_programs(4, locations=2, nodes=1, remote=False), 0, None, one_in):
         tso = Tso().outcomes(program).found.keys()
         for semantics in SEMANTICS:
             assert rdma_outcomes(program, semantics) == tso, in_one_line(program)
@@ -247,7 +248,7 @@ def test_rdma_tso_without_operations_is_tso_on_small_programs() -> None:
         assert sc <= tso
         programs += 1
         weak += sc != tso
-    assert (programs, weak) == (2_682, 6)
+    assert (programs, weak) == ((894, 2) if one_in > 1 else (2_682, 6))
 
 
 def test_rdma_tso_without_operations_is_tso_on_random_programs() -> None:
