@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 THROUGH: dict[str, str] = {
+    "analysis/test_cell_values.py": """
+        analysis.operand_cases analysis.shared_cells analysis.updated_values analysis.value_sets analysis.cell_views
+    """,
     "analysis/test_counters.py": """
         analysis.remembered analysis.waited
     """,

@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from zlib import crc32
 
 SLOW: dict[str, str] = {
+    "analysis/test_cell_values.py": """
+        values_of_random_programs/2 where_a_fault_is_possible/3
+    """,
     "analysis/test_futures.py": """
         futures_are_what_paths_do
     """,

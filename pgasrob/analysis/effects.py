@@ -190,7 +190,7 @@ class _Update:
     def __init__(self, update: core.Update[Expr]) -> None:
         self._operand = _ALWAYS_ZERO if update.operand is None else value_of(update.operand)
         self._expected = _ALWAYS_ZERO if update.expected is None else value_of(update.expected)
-        self.compute = _updating(update.operation, update.type)
+        self.compute = updating(update.operation, update.type)
 
     def given(self, file: File) -> tuple[Interval, Interval] | None:
         operand, expected = self._operand(file), self._expected(file)
@@ -202,7 +202,7 @@ _ALWAYS_ZERO: Value = lambda file: _ZERO  # noqa: E731
 _Updating = Callable[[Interval, Interval, Interval], Interval | None]
 
 
-def _updating(name: str, type: IntType) -> _Updating:
+def updating(name: str, type: IntType) -> _Updating:
     """What an atomic writes to a cell, by the values of the cell, the operand and what is expected; None: nothing, or
     what the cell held."""
     match name:

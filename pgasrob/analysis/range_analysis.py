@@ -97,6 +97,10 @@ class Ranges:
         """The values of a cell of the flat memory."""
         return self._memory.values(*divmod(cell, self._size))
 
+    def cells(self, rank: int, first: int, last: int) -> Interval:
+        """The values of the cells of ``rank`` between two addresses of one object, or more."""
+        return self._memory.region((rank, rank), (first, last)).values
+
     def most(self, address: int) -> int:
         """The greatest value of the counter at ``address``; :data:`GREATEST_VALUE` where there is no counter."""
         limit = self._limits.get(address)

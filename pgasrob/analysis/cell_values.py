@@ -1,0 +1,344 @@
+"""Which values the shared cells may hold, and what a process knows of them at each of its control states.
+
+`ranges` has one interval for each cell for all times. So a rank that has awaited that a cell is not -1 still reads -1
+there, and where 99 stands for nobody, ranks go up to 99. Here values are sets (`value_sets`). Of the cells that a
+process accesses by constant operands it has a view (`cell_views`), which is followed from state to state: a store of
+its own makes it anew, and what it reads under a condition, or tests of the register with what it has read, narrow it.
+
+What is found holds in all runs on the network (`proofs/sc-runs.md`, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from pgasrob.analysis.cell_views import UNKNOWN_QUEUE, View
+from pgasrob.analysis.operand_cases import Case, ImmediateCase, OperandCases, Registers
+from pgasrob.analysis.ranges import ranges
+from pgasrob.analysis.regions import Location
+from pgasrob.analysis.remembered import remembered
+from pgasrob.analysis.shared_cells import SharedCells, grown
+from pgasrob.analysis.updated_values import applied, operand_and_expected
+from pgasrob.analysis.value_sets import NONE, Values, hull, united
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Place
+from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.graphs import following
+from pgasrob.program.instance import Instance
+from pgasrob.stop_points import stop_point
+
+MOST_COMMANDS = 5_000
+"""Commands of all processes up to which the values are looked for."""
+MOST_EFFORT = 200_000
+"""Cases of commands, each as often as there are cells that it may access, that are looked at: a second or two."""
+MOST_FOLLOWED = 64
+"""Cells of which a process has a view."""
+
+
+class Known(NamedTuple):
+    """What holds of a process before a control state: its registers, and its views of the cells that it follows."""
+
+    registers: Registers
+    views: tuple[View, ...]
+
+
+class TooMuch(Exception):
+    """Raised where it would take too long."""
+
+
+@remembered
+def cells_exclude_faults(instance: Instance) -> bool:
+    """Whether no command faults on any run, by the values that cells and registers may have."""
+    if sum(len(automaton.transitions) for automaton in instance.automata) > MOST_COMMANDS:
+        return False
+    try:
+        return not any(CellValues(instance).follow())
+    except TooMuch:
+        return False
+
+
+class CellValues:
+    """The values of cells and registers of ``instance``, after :meth:`follow`."""
+
+    def __init__(self, instance: Instance, most: int = MOST_EFFORT) -> None:
+        self._instance, self._ranges = instance, ranges(instance)
+        self.cells = SharedCells(instance, self._ranges)
+        self._left = most
+        self._queue: list[Location] = []
+        self._queued: set[Location] = set()
+        self._operands: dict[tuple[int, int, int], OperandCases] = {}
+        self._later: dict[int, list[int]] = {}
+        self._followed = [_followed(instance, self.cells, process) for process in range(instance.processes)]
+        self._known: list[list[Known | None]] = [[None] * len(automaton.out) for automaton in instance.automata]
+
+    def follow(self) -> Iterator[bool]:
+        """Look for the values, saying of each command that is looked at whether it may fault; all are known at the
+        end. Raises :class:`TooMuch`."""
+        registers = tuple(frozenset((value,)) for value in self._instance.registers)
+        for process, followed in enumerate(self._followed):
+            views = tuple(View(self.cells[number].initial) for number in followed)
+            self._known[process][0] = Known(registers, views)
+            self._push((0, process))
+        while self._queue:
+            stop_point()
+            place = heappop(self._queue)
+            self._queued.discard(place)
+            state, process = place
+            for transition in self._instance.automata[process].out[state]:
+                yield self._command(place, transition)
+
+    def register(self, process: int, state: int, index: int) -> Values:
+        """The values of a register of ``process`` before ``state``; none where it never comes there."""
+        known = self._known[process][state]
+        return NONE if known is None else known.registers[index]
+
+    def view(self, process: int, state: int, number: int) -> Values:
+        """The values of a cell while ``process`` is before ``state``; none where it never comes there."""
+        known = self._known[process][state]
+        return NONE if known is None else self._view(process, known, number)
+
+    def _push(self, place: Location) -> None:
+        if place not in self._queued:
+            self._queued.add(place)
+            heappush(self._queue, place)
+
+    # Memory
+
+    def _view(self, process: int, known: Known, number: int) -> Values:
+        cell, index = self.cells[number], self._followed[process].get(number)
+        if index is None:
+            return cell.ever
+        view = known.views[index]
+        found = united(cell.others(process), view.base)
+        return united(found, cell.sent_by(process)) if view.pending else found
+
+    def _read(self, place: Location, known: Known, number: int) -> Values:
+        """What a command at ``place`` reads at its issue."""
+        self.cells[number].readers.add(place)
+        return self._view(place[1], known, number)
+
+    def _read_later(self, place: Location, known: Known, number: int, target: int) -> Values:
+        """What a step may read, at any time after the issue of a command that leads to ``target``."""
+        found, process, cell = self._read(place, known, number), place[1], self.cells[number]
+        if number not in self._followed[process]:
+            return found
+        for writes in (cell.issued.get(process, {}), cell.sent.get(process, {})):
+            for other, values in writes.items():
+                if self._comes_after(process, target, other):
+                    found = united(found, values)
+        return found
+
+    def _comes_after(self, process: int, state: int, other: int) -> bool:
+        """Whether ``process`` may come to ``other`` once it is at ``state``."""
+        if process not in self._later:
+            out = self._instance.automata[process].out
+            self._later[process] = following([[edge.target for edge in leaving] for leaving in out])
+        return bool(self._later[process][state] >> other & 1)
+
+    def _numbers(self, ranks: Values, addresses: Values) -> list[int]:
+        (low, high), (first, last) = hull(ranks), hull(addresses)
+        at = ranks if isinstance(ranks, frozenset) else range(low, high + 1)
+        found = addresses if isinstance(addresses, frozenset) else range(first, last + 1)
+        self._left -= len(at) * len(found)
+        if self._left < 0:
+            raise TooMuch
+        return list(dict.fromkeys(self.cells.number(rank, address) for rank in at for address in found))
+
+    def _write(self, place: Location, number: int, values: Values, in_step: bool) -> None:
+        cell = self.cells[number]
+        if values and cell.write(cell.sent if in_step else cell.issued, place, values):
+            for reader in cell.readers:
+                self._push(reader)
+
+    # Commands
+
+    def _command(self, place: Location, transition: Transition) -> bool:
+        state, process = place
+        known = self._known[process][state]
+        assert known is not None, "only what has been reached is followed"
+        key = process, transition.occurrence, transition.variant
+        if key not in self._operands:
+            nodes, size, count = self._instance.nodes, self._instance.size, len(self._instance.registers)
+            self._operands[key] = OperandCases(transition.form, nodes, size, count)
+        operands, form = self._operands[key], transition.form
+        cases, faults = operands.find(known.registers)
+        self._left -= 1 + len(cases)
+        after = _Result(known, operands.registers)
+        for case in cases:
+            match form:
+                case core.Immediate():
+                    self._immediate(place, operands.enabled(form, case), after)
+                case core.Transfer():
+                    self._transfer(place, transition.target, form, case, after)
+                case core.Assign():
+                    after.keep(case, case.operands[0])
+                case _:
+                    after.keep(case)
+        if after.is_possible:
+            registers = after.registers(core.register_set(form))
+            views = self._views(place, form, after)
+            self._flow(process, transition.target, Known(registers, tuple(view.narrowed(registers) for view in views)))
+        return faults
+
+    def _immediate(self, place: Location, given: ImmediateCase, after: _Result) -> None:
+        form = given.form
+        reads = form.access.reads or (form.update is not None and form.update.reads)
+        loaded, possible = NONE, not reads
+        ranks = frozenset((self._instance.home[place[1]],)) if form.access.cell.rank is None else given.ranks
+        for number in self._numbers(ranks, given.addresses):
+            held = given.satisfying(self._read(place, after.known, number)) if reads else NONE
+            if reads and not held:
+                continue
+            possible, loaded = True, united(loaded, held)
+            new, changed = (held, NONE) if form.update is None else applied(form.update, held, *given.given)
+            after.contents[number] = united(after.contents.get(number, NONE), new)
+            self._write(place, number, changed, in_step=False)
+        if possible:
+            after.keep(given.case, loaded)
+
+    def _transfer(
+        self, place: Location, target: int, form: core.Transfer[Place, Expr], case: Case, after: _Result
+    ) -> None:
+        accesses, given, update, known = core.accesses_of(form), list(case.operands), form.update, after.known
+        addresses, ranks = given[: len(accesses)], given[len(accesses)]
+        carried, expected = operand_and_expected(update, given[len(accesses) + 2 :])
+        home = frozenset((self._instance.home[place[1]],))
+        numbers = [
+            self._numbers(home if access.cell.rank is None else ranks, each)
+            for access, each in zip(accesses, addresses, strict=True)
+        ]
+        if form.captured is not None:
+            carried = _union(self._read(place, known, number) for number in numbers[0])
+        sure = set[int]()
+        for step, cells in zip(form.steps, numbers[len(numbers) - len(form.steps) :], strict=True):
+            match step.kind:
+                case "popa":
+                    carried = _union(self._read_later(place, known, number, target) for number in cells)
+                case "popd":
+                    expected = _union(self._read_later(place, known, number, target) for number in cells)
+                case "popb" if update is not None:
+                    held = NONE
+                    for number in cells:
+                        old = self._read_later(place, known, number, target)
+                        self._write(place, number, applied(update, old, carried, expected)[1], in_step=True)
+                        held = united(held, old)
+                    carried = held
+                case _:
+                    for number in cells:
+                        self._write(place, number, carried, in_step=True)
+                    sure.update(cells if len(cells) == 1 else ())
+            after.sent.update(cells if step.access.writes else ())
+        after.surely_sent = sure if after.surely_sent is None else after.surely_sent & sure
+        after.keep(case)
+
+    # Control states
+
+    def _views(self, place: Location, form: core.Form, after: _Result) -> list[View]:
+        """The views behind a command."""
+        followed = self._followed[place[1]]
+        found = [view.loaded(core.register_set(form)) for view in after.known.views]
+        for number, values in after.contents.items():
+            index = followed.get(number)
+            if index is None:
+                continue
+            surely = len(after.contents) == 1 and self.cells.is_one(number)
+            assert isinstance(form, core.Immediate)
+            if form.update is not None:
+                found[index] = found[index].written(values, surely)
+            elif surely:
+                found[index] = found[index].seen(values)
+                if form.register is not None:
+                    found[index] = found[index]._replace(link=form.register)
+        if isinstance(form, core.Transfer):
+            queue = constant(form.queue)
+            for number in after.sent & followed.keys():
+                sure = number in (after.surely_sent or ()) and self.cells.is_one(number)
+                found[followed[number]] = found[followed[number]].sent(UNKNOWN_QUEUE if queue is None else queue, sure)
+        if isinstance(form, core.Wait) and not form.local and (queue := constant(form.queue)) is not None:
+            for number, index in followed.items():
+                if queue in found[index].pending:
+                    self.cells[number].readers.add(place)
+                    found[index] = found[index].waited(queue, self.cells[number].sent_by(place[1]))
+        return found
+
+    def _flow(self, process: int, state: int, arriving: Known) -> None:
+        if not self._ranges.reachable(process, state):
+            return
+        before = self._known[process][state]
+        registers, views = [], arriving.views
+        for index, new in enumerate(arriving.registers):
+            bound = self._ranges.register(process, state, index)
+            assert bound is not None, "it is reachable"
+            registers.append(grown(NONE if before is None else before.registers[index], new, bound))
+        if before is not None:
+            views = tuple(
+                one.joined(other, self.cells[number].bound)
+                for one, other, number in zip(before.views, views, self._followed[process], strict=True)
+            )
+        found = Known(tuple(registers), views)
+        if NONE not in registers and found != before:
+            self._known[process][state] = found
+            self._push((state, process))
+
+
+def _union(values: Iterable[Values]) -> Values:
+    return reduce(united, values, NONE)
+
+
+class _Result:
+    """What a command makes of what is ``known``, put together from its cases; it has read ``registers``.
+
+    ``contents``: what the cells hold then that it may have accessed at its issue. ``sent``, ``surely_sent``: the cells
+    that its steps may write, and those that they do write.
+    """
+
+    def __init__(self, known: Known, registers: Sequence[int]) -> None:
+        self.known = known
+        self.contents: dict[int, Values] = {}
+        self.sent: set[int] = set()
+        self.surely_sent: set[int] | None = None
+        self._registers = registers
+        self._read: tuple[Values, ...] | None = None
+        self._value: Values = NONE
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is a case in which the command is issued."""
+        return self._read is not None
+
+    def keep(self, case: Case, value: Values = NONE) -> None:
+        """Add a case in which the command is issued, and the values of the register that it sets."""
+        self._read = case.read if self._read is None else tuple(map(united, self._read, case.read))
+        self._value = united(self._value, value)
+
+    def registers(self, loaded: int | None) -> Registers:
+        """The registers behind the command, which sets that of the number ``loaded``."""
+        found = list(self.known.registers)
+        for index, values in zip(self._registers, self._read or (), strict=True):
+            found[index] = values
+        if loaded is not None:
+            found[loaded] = self._value
+        return tuple(found)
+
+
+def _followed(instance: Instance, cells: SharedCells, process: int) -> dict[int, int]:
+    """The numbers of the cells of which ``process`` has a view, with their places in it: those that constant operands
+    name where it reads."""
+    found: dict[int, int] = {}
+    for transition in instance.automata[process].transitions:
+        form = transition.form
+        rank = core.target(form)
+        for access, reads in zip(core.accesses_of(form), core.observed(form), strict=True):
+            here = instance.home[process] if access.cell.rank is None or rank is None else constant(rank)
+            address = constant(access.cell.address)
+            if not reads or here is None or address is None or len(found) == MOST_FOLLOWED:
+                continue
+            if 0 <= here < instance.nodes and 0 <= address < instance.size:
+                number = cells.number(here, address)
+                if cells.is_one(number):
+                    found.setdefault(number, len(found))
+    return found
