@@ -7,6 +7,7 @@ turns with another checkout, and puts a table of them into RESULTS.md.
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import tempfile
 import time
@@ -95,7 +96,7 @@ class Growth:
         record = GrowthRecord(family.idiom, base=_commit(self.against), seconds=self.limit)
         record.measured, record.machine = date.today().isoformat(), machine()
         self._spin_stopped, self._base_stopped = None if self.with_spin else "it was not asked", False
-        nodes: int | None = family.sizes["N"]
+        nodes: int | None = family.least
         while nodes is not None:
             record.sizes[nodes] = found = self._at(family, nodes)
             told = f"{found.ours.states or 0:,} states, {found.ours.wall:.2f} s, {found.ours.ended}"
@@ -116,7 +117,7 @@ class Growth:
         return following if following <= self.most else None
 
     def _at(self, family: Template, nodes: int) -> Grown:
-        file = self.folder / f"{family.name}_{nodes}.pgas"
+        file = self.folder / f"{family.name}_{nodes}{family.suffix}"
         file.write_text(family.program(nodes), encoding="utf-8")
         ours: list[Measurement] = []
         base: list[Measurement] = []
@@ -169,6 +170,7 @@ def main(names: tuple[str, ...], time_limit: float, against: Path | None, no_spi
     """Ask each FAMILY, by default all, for more and more ranks; the report is written after every one."""
     from tests.bench.report import report  # it uses what stands above
 
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a checkout that was never run would be compiled for each run
     kept, started = output.with_suffix(".json"), time.monotonic()
     record = load(kept)
     with tempfile.TemporaryDirectory(prefix="pgasrob-growth-") as folder:

@@ -1,9 +1,9 @@
-"""Families of programs that resemble codes, as texts with parameters: `tests/bench/families/*.pgas`.
+"""Families of programs that resemble codes, as texts with parameters: `tests/bench/families/`.
 
 Each file is a program as it stands, on the fewest ranks that make sense, and a template: ``/*N*/3`` is the number of
-ranks, here 3, and ``/*steps*/2`` another size. Its first lines say the idiom, the verdict that was written down before
-any run, and why the verdict is so. ``// grows:`` says why the states are not polynomial in N, if they were found not to
-be, and ``// ranks:`` for which N it is a program, if not for all.
+ranks, here 3, and ``/*steps*/2`` another size; C has the fewest ranks in its header. Its first lines say the idiom, the
+verdict that was written down before any run, and why the verdict is so. ``// grows:`` says why the states are not
+polynomial in N, if they were found not to be, and ``// ranks:`` for which N it is a program, if not for all.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Template:
 
     name: str
     text: str
+    suffix: str = ".pgas"
 
     @property
     def idiom(self) -> str:
@@ -44,6 +45,11 @@ class Template:
         return 2 * nodes if quickly or ranks == "powers of two" else nodes + (2 if ranks == "even" else 1)
 
     @property
+    def least(self) -> int:
+        """The fewest ranks."""
+        return self.sizes.get("N") or int(self._said("nodes: ") or 2)
+
+    @property
     def sizes(self) -> dict[str, int]:
         """The parameters with the values that stand in the file."""
         return {name: int(value) for name, value in _PARAMETER.findall(self.text)}
@@ -59,4 +65,6 @@ class Template:
         return found[1] if found else None
 
 
-TEMPLATES = {path.stem: Template(path.stem, path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.pgas"))}
+TEMPLATES = {
+    path.stem: Template(path.stem, path.read_text(encoding="utf-8"), path.suffix) for path in sorted(FOLDER.iterdir())
+}

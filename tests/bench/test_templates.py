@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.api import check
-from pgasrob.program.parser import parse
+from pgasrob.api import check, load
 from pgasrob.robustness.limits import Limits
 from tests.bench.templates import TEMPLATES, Template
 
@@ -20,14 +19,13 @@ def family(request: pytest.FixtureRequest) -> Template:
 
 def test_every_size_is_a_program(family: Template) -> None:
     assert family.idiom and family.expected
-    for nodes in {8, family.sizes["N"]}:
-        program = parse(family.program(nodes))
-        assert (program.name, program.nodes) == (family.name, nodes)
-        program.instantiate(nodes)
+    for nodes in {8, family.least}:
+        load(family.program(nodes)).instantiate(nodes)
+    assert load(family.text).nodes == family.least
 
 
 def test_the_verdict_is_the_one_that_was_expected(family: Template) -> None:
-    assert check(parse(family.text), limits=FEW).verdict == family.expected
+    assert check(family.text, limits=FEW).verdict == family.expected
 
 
 def test_parameters_are_put_in_where_they_stand() -> None:

@@ -87,10 +87,10 @@ def decide(file: str, nodes: int, time_limit: float | None) -> dict[str, Any]:
 
 def model(file: str, nodes: int) -> dict[str, Any]:
     """The Promela model of ``file`` on ``nodes`` nodes, and the bytes of a state for which SPIN is to be prepared."""
+    from pgasrob.api import load
     from pgasrob.export.promela import promela_model
-    from pgasrob.program.parser import parse_file
 
-    exported = promela_model(parse_file(Path(file)).instantiate(nodes), moves=False)
+    exported = promela_model(load(Path(file)).instantiate(nodes), moves=False)
     return {"text": exported.text, "bytes": exported.bytes}
 
 
