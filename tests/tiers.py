@@ -526,6 +526,9 @@ SLOW: dict[str, str] = {
     "recording/test_recorded_legality.py": """
         a_run_that_was_recorded
     """,
+    "recording/test_streamed.py": """
+        random_traces the_answers_are_those_of_the_slow_way
+    """,
     "recording/test_trace_segments.py": """
         segments_have_the_races_of_the_whole
     """,

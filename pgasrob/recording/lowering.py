@@ -60,20 +60,20 @@ class Lowering:
     held."""
 
     def __init__(self, trace: Trace, source: Source, made_up: dict[str, str], program: str) -> None:
-        self._trace, self._spans = trace, Spans(trace, source, made_up, program)
+        self._trace, self.spans = trace, Spans(trace, source, made_up, program)
         self._ranks = [RankCalls() for _ in range(trace.ranks)]
-        self._places = Places(trace.ranks)
-        self.made_up = self._places.made_up
-        self.memory = RecordedMemory(trace.ranks, self._places, trace.appendix or Appendix())
-        self._accesses = Accesses(trace.ranks, self._places, self.memory, self._spans)
+        self.places = Places(trace.ranks)
+        self.made_up = self.places.made_up
+        self.memory = RecordedMemory(trace.ranks, self.places, trace.appendix or Appendix())
+        self._accesses = Accesses(trace.ranks, self.places, self.memory, self.spans)
         self._queues: dict[tuple[object, ...], int] = {}
         self.ended: set[int] = set()
         """The ranks that have ended by themselves in the events so far."""
         self._all = tuple(range(trace.ranks))
         self._groups: dict[int, tuple[int, ...]] = {WORLD: self._all}
         self._windows: dict[int, tuple[int, ...]] = {}
-        self._signals = Signals(self._places.own("signals"))
-        self._messages = self._places.own("messages")
+        self._signals = Signals(self.places.own("signals"))
+        self._messages = self.places.own("messages")
         self._brought: dict[tuple[int, int], dict[int, int]] = {}
         self.legality = Legality(trace.ranks) if trace.api == MPI else None
 
@@ -87,12 +87,12 @@ class Lowering:
             raise NotSupported("the program uses both OpenSHMEM and MPI")
         for log, record in self._trace.in_order():
             try:
-                yield from self._of(log, record)
+                yield from self.of(log, record)
             except NotSent as error:
                 why = "returned before another rank called what it waits for"
                 raise NotSupported(f"{self._latest.function} {why}, {self._where(self._latest)}") from error
 
-    def _of(self, log: Log, record: Record) -> Iterator[Recorded]:
+    def of(self, log: Log, record: Record) -> Iterator[Recorded]:
         """The commands of the next record."""
         rank = self._ranks[log.rank]
         match record:
@@ -113,7 +113,7 @@ class Lowering:
                     self.memory.names.note_window(record.results[0], call.place)
                 yield from of(self._made(log.rank, call, record.results))
             case Region():
-                if not self._places.begin(log.rank, record):
+                if not self.places.begin(log.rank, record):
                     raise self._trace.damaged("a region that is there already")
                 self.memory.begins(log, record)
                 self._accesses.forget(log.rank)
@@ -123,7 +123,7 @@ class Lowering:
             case Memory():
                 self.memory.names.note(log.rank, record)
             case EndOfRegion():
-                self._places.end(log.rank, record.region)
+                self.places.end(log.rank, record.region)
                 self._accesses.forget(log.rank)
             case Group(group, members):
                 if self._groups.setdefault(group, members) != members:
@@ -138,6 +138,18 @@ class Lowering:
                 with suppress(NotSupported, NotSent):
                     yield from list(self._call(self._made(rank, each.pending, ())))[:1]
 
+    def wherever(self, rank: int, call: Call, results: tuple[int, ...], places: Places) -> Iterator[Recorded]:
+        """The commands of a call whose addresses are those of these ``places``."""
+        own, self.places = self.places, places
+        try:
+            yield from self._call(self._made(rank, call, results))
+        finally:
+            self.places = own
+
+    def noted_of(self, rank: int) -> object:
+        """What is noted of the calls of a rank so far, to be compared."""
+        return self._ranks[rank].noted(), self.legality and self.legality.noted_of(rank)
+
     # Records
 
     def _queue(self, *what: object) -> Const:
@@ -145,7 +157,7 @@ class Lowering:
 
     def _made(self, rank: int, call: Call, results: tuple[int, ...]) -> Made:
         self._latest = call
-        return Made(rank, call, call.named(), results, self._spans.of_call(call.place, call.function))
+        return Made(rank, call, call.named(), results, self.spans.of_call(call.place, call.function))
 
     def _call(self, made: Made) -> Iterator[Recorded]:
         """The commands of a call when it is made; for the operations of `_DONE_AT_RETURN`, when it returns."""
@@ -194,7 +206,7 @@ class Lowering:
     def _symmetric_lock(self, made: Made) -> Iterator[Recorded]:
         """A lock of OpenSHMEM is a cell of rank 0 that is 1 while it is held (1.5, 9.12)."""
         rank, operation = made.rank, made.call.operation
-        lock = Const(self._places.own("lock", self._places.remote(rank, 0, made.named["address"])))
+        lock = Const(self.places.own("lock", self.places.remote(rank, 0, made.named["address"])))
         if operation is Operation.CLEAR_LOCK:
             yield made.event(commands.Wait(self._queue(rank, 0)))
             yield made.event(commands.FetchAdd(_REGISTER, Const(0), lock, Const(-1)), 1)
@@ -231,7 +243,7 @@ class Lowering:
             case Operation.LOCK | Operation.LOCK_ALL:
                 exclusive = named.get("exclusive_or_shared") == 1
                 for target in self._targets(made):
-                    lock = Const(self._places.own("window", named["window"], target))
+                    lock = Const(self.places.own("window", named["window"], target))
                     test, add = ("==", -1) if exclusive else (">=", 1)
                     yield made.event(commands.AwaitAdd(Const(target), lock, test, Const(0), Const(add)), 1)
                     if exclusive:
@@ -240,7 +252,7 @@ class Lowering:
                 held = self._ranks[rank].exclusive
                 for target in self._targets(made):
                     yield from self._complete(made, target)
-                    lock = Const(self._places.own("window", named["window"], target))
+                    lock = Const(self.places.own("window", named["window"], target))
                     change = 1 if (named["window"], target) in held else -1
                     yield made.event(commands.FetchAdd(_REGISTER, Const(target), lock, Const(change)), 1)
                     held.discard((named["window"], target))
@@ -402,7 +414,7 @@ class Lowering:
         for member in flow.sends_to:
             yield made.event(commands.Bundle())
             for source, size in flow.reads:
-                local, to = self._places.local(rank, source), self._places.remote(rank, member, named["destination"])
+                local, to = self.places.local(rank, source), self.places.remote(rank, member, named["destination"])
                 if size:
                     yield made.event(commands.Put(Const(local), Const(member), Const(to), queue), size, size)
             cell = self._signals.cell("collective", named["group"], named["which"], rank, member)
@@ -411,7 +423,7 @@ class Lowering:
     def _touched(self, made: Made, pieces: tuple[tuple[int, int], ...], *, writes: bool = False) -> Iterator[Recorded]:
         """The loads or stores that the library itself makes to these ``pieces``."""
         for address, size in pieces:
-            at = self._places.at(made.rank, address)
+            at = self.places.at(made.rank, address)
             if at is None or not size:
                 continue
             owner, place = at
@@ -453,7 +465,7 @@ class Lowering:
         """An access to a buffer that stays pending until the request is completed: a copy to or from the library."""
         rank, request = made.rank, made.named["request"]
         ranks, (address, size) = self._ranks[rank], piece
-        at = self._places.at(rank, address)
+        at = self.places.at(rank, address)
         if at is None or at[0] != rank or not size:
             yield from self._touched(made, (piece,), writes=writes)
             ranks.requests[request] = Request(keys=keys)
@@ -521,13 +533,13 @@ class Lowering:
             yield made.event(self._signals.receive("fence", named["queue"], named["rank"], rank, number), 1)
 
     def _ends(self, made: Made) -> onesided.Ends:
-        return onesided.Ends(partial(self._target, made), partial(self._places.local, made.rank))
+        return onesided.Ends(partial(self._target, made), partial(self.places.local, made.rank))
 
     def _target(self, made: Made) -> int:
         named = made.named
         if self._trace.api == 1:
-            return self._places.remote(made.rank, named["rank"], named["remote"])
-        return self._places.in_window(named["rank"], named["queue"], named["remote"])
+            return self.places.remote(made.rank, named["rank"], named["remote"])
+        return self.places.in_window(named["rank"], named["queue"], named["remote"])
 
     def _transfer(self, made: Made) -> Iterator[Recorded]:
         call = made.call
@@ -567,7 +579,7 @@ class Lowering:
         elif call.operation is Operation.TEST:
             passed = bool(results and results[0])
         for number in elements:
-            at = self._places.at(rank, named["address"] + number * size)
+            at = self.places.at(rank, named["address"] + number * size)
             if at is None or at[0] != rank:
                 raise NotSupported(f"{call.function} on memory that is not symmetric, {self._where(call)}")
             where, atomic, relation = Const(at[1]), call.type or "int", _RELATIONS[named["comparison"]]
@@ -577,7 +589,7 @@ class Lowering:
             yield self.memory.typed(made.event(command, size), call)
 
     def _where(self, call: Call) -> str:
-        span = self._spans.of_call(call.place, call.function)
+        span = self.spans.of_call(call.place, call.function)
         return f"in line {span.line}" if span.line else "at a place that is not known"
 
     def _not_supported(self, made: Made) -> NotSupported:

@@ -8,7 +8,7 @@ which the run is made and replayed as for any program.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, assert_never
@@ -224,10 +224,13 @@ class Encoder:
 
     def __init__(self, recording: Recording, reading: Reading = DEFAULT_READING) -> None:
         program = straight_line(replace(recording, events=(), next_commands=())).program
+        self._begin(reading)
         self.size = max(1, program.cells)
-        self._reading = reading
-        self._unordered = {queue.id for queue in recording.queues if queue.unordered}
+        self._unordered: Container[int] = {queue.id for queue in recording.queues if queue.unordered}
         self.made_up = made_up(program)
+
+    def _begin(self, reading: Reading) -> None:
+        self._reading = reading
         self._kinds: dict[str, int] = {"": 0}
         self._facts: dict[Fact, int] = {}
         self._lines: dict[object, int] = {}
@@ -315,8 +318,14 @@ class Encoder:
         owner = rank if access.cell.rank is None else value_of(access.cell.rank)
         address = value_of(access.cell.address)
         remote = owner != rank
-        flags = access.reads, access.writes, fact.waits, address in self.made_up, remote, bool(fact.atomic)
+        flags = access.reads, access.writes, fact.waits, self._is_made_up(address), remote, bool(fact.atomic)
         word = sum(flag << place for place, flag in enumerate(flags))
         kind = self._kinds.setdefault(access.commutes, len(self._kinds))
         number = self._facts.setdefault(fact, len(self._facts))
-        return owner * self.size + address, word | kind << 8 | number << 16
+        return self._cell(owner, address), word | kind << 8 | number << 16
+
+    def _cell(self, owner: int, address: int) -> int:
+        return owner * self.size + address
+
+    def _is_made_up(self, address: int) -> bool:
+        return address in self.made_up

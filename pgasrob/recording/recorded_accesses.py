@@ -17,7 +17,7 @@ from pgasrob.runtime.record.records import Access, Kind
 
 _REGISTER = Register("seen", 0)
 _ATOMIC = 0x20
-_STORING = (Kind.STORE, Kind.STORE_RANGE)
+STORING = (Kind.STORE, Kind.STORE_RANGE)
 
 
 class Accesses:
@@ -39,7 +39,7 @@ class Accesses:
         known = self._known[rank]
         if (found := known.get(key)) is None:
             found = known[key] = tuple(self._accessed(rank, access))
-        if access.kind in _STORING and access.value is not None and found:
+        if access.kind in STORING and access.value is not None and found:
             stored = found[0].command
             assert isinstance(stored, commands.Store)
             value = Const(access.value)
@@ -52,17 +52,21 @@ class Accesses:
         if at is None:
             return
         owner, address = at
-        where, to = Const(address), None if owner == rank else Const(owner)
-        atomic = "C" if access.flags & _ATOMIC or access.kind is Kind.UPDATE else ""
-        command: Command
-        match access.kind:
-            case Kind.LOAD | Kind.LOAD_RANGE:
-                command = commands.Load(_REGISTER, where, to, atomic=atomic)
-            case Kind.STORE | Kind.STORE_RANGE:
-                command = commands.Store(where, Const(UNKNOWN), to, atomic=atomic)
-            case _:
-                after = UNKNOWN if access.value is None else access.value
-                command = commands.Swap(_REGISTER, Const(owner), where, Const(after), atomic=atomic)
+        command = accessing(access, rank, owner, address)
         variable = re.split(r"\W", self._memory.called_at(address, access.bytes).name.lstrip("*"))[0]
-        span = self._spans.of_access(access.place, variable, access.kind in _STORING)
+        span = self._spans.of_access(access.place, variable, access.kind in STORING)
         yield Recorded(rank, command, span, None, (access.bytes,))
+
+
+def accessing(access: Access, rank: int, owner: int, address: int) -> Command:
+    """The command of an access of ``rank`` to the memory of ``owner``; of a store it has no value."""
+    where, to = Const(address), None if owner == rank else Const(owner)
+    atomic = "C" if access.flags & _ATOMIC or access.kind is Kind.UPDATE else ""
+    match access.kind:
+        case Kind.LOAD | Kind.LOAD_RANGE:
+            return commands.Load(_REGISTER, where, to, atomic=atomic)
+        case Kind.STORE | Kind.STORE_RANGE:
+            return commands.Store(where, Const(UNKNOWN), to, atomic=atomic)
+        case _:
+            after = UNKNOWN if access.value is None else access.value
+            return commands.Swap(_REGISTER, Const(owner), where, Const(after), atomic=atomic)

@@ -25,7 +25,9 @@ from pgasrob.recording.lowering import Lowering
 from pgasrob.recording.memory_places import NotSupported
 from pgasrob.recording.native_recordings import NativeExact, ShownRace, Undecided
 from pgasrob.recording.recorded_calls import Instruction
+from pgasrob.recording.recorded_legality import Legality
 from pgasrob.recording.straight import NoRun
+from pgasrob.recording.streamed import Found, scan
 from pgasrob.recording.trace_segments import Known, Segment, in_cells, segments
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
@@ -126,26 +128,43 @@ class RecordedTrace:
             case _:
                 self.program = Path(path).name
         self.events = 0
-        self._lowering: Lowering | None = None
+        self._legality: Legality | None = None
         self._error: NotSupported | TraceError | None = None
 
     def _look(self) -> None:
         if self._watch is not None:
             self._watch.look_around("recorded", self.events)
 
-    def segments(self) -> Iterator[Recording]:
-        """The recording, segment by segment. Raises :class:`NotSupported` and :class:`TraceError` behind what could be
-        read."""
+    def scan(self, reading: Reading, *, attacks: bool = False, strict: bool = False) -> Found | None:
+        """Which segments have to be looked at closely; None: all. Raises :class:`LimitReached`."""
+        found = scan(self._trace, self.source, self.program, self._watch, reading, attacks, strict)
+        if found is not None:
+            self._legality = found.lowering.legality
+        return found
+
+    def segments(self, found: Found | None = None, attacks: Callable[[], bool] = lambda: False) -> Iterator[Recording]:
+        """The recording, segment by segment: of what was ``found`` in it those with new races and, while ``attacks``
+        are looked for, those where one may hide. Raises :class:`NotSupported` and :class:`TraceError` behind what could
+        be read."""
         for log in self._trace.logs():
             if log.thread:
                 raise NotSupported(f"rank {log.rank} has several threads, of whose order nothing is recorded")
-        lowering = self._lowering = Lowering(self._trace, self.source, self._texts, self.program)
-        for events in segments(self._lowered(lowering), self.nodes):
-            segment = Segment(self.nodes, lowering.queues, events, list(lowering.next_commands()), lowering.made_up)
-            yield in_cells(
-                self.program, self.source, segment, Known(lowering.memory.called_at, lowering.memory.held.number)
-            )
+        lowering = Lowering(self._trace, self.source, self._texts, self.program)
+        if found is None:
+            self._legality = lowering.legality
+        for number, events in enumerate(segments(self._lowered(lowering), self.nodes)):
+            wanted = None if found is None else found.fresh | (found.attacked if attacks() else set())
+            if wanted is not None and number > max(wanted, default=-1):
+                break
+            if wanted is None or number in wanted:
+                segment = Segment(self.nodes, lowering.queues, events, list(lowering.next_commands()), lowering.made_up)
+                yield in_cells(
+                    self.program, self.source, segment, Known(lowering.memory.called_at, lowering.memory.held.number)
+                )
             lowering.memory.held.go_on(events)
+        if found is not None:
+            self.events = found.events
+            return
         if self._error is not None:
             raise self._error
         if self._trace.ended == ENDED_FULL:
@@ -163,10 +182,9 @@ class RecordedTrace:
     @property
     def illegal_calls(self) -> tuple[FoundIllegalCall, ...] | None:
         """The calls so far that are not allowed; None where nobody looks, as the program does not use MPI."""
-        legality = self._lowering and self._lowering.legality
-        if not legality:
+        if self._legality is None:
             return None
-        found = sorted(legality.found.items(), key=lambda each: (each[0].span.line, each[0].rule.code))
+        found = sorted(self._legality.found.items(), key=lambda each: (each[0].span.line, each[0].rule.code))
         return tuple(FoundIllegalCall(call, rank) for call, rank in found)
 
     def _lowered(self, lowering: Lowering) -> Iterator[Recorded]:
@@ -264,7 +282,8 @@ class _Looked:
     races_left: Reason | None = None
 
     def look(self, trace: RecordedTrace) -> None:
-        for recording in trace.segments():
+        found = trace.scan(self.reading, attacks=True)
+        for recording in trace.segments(found, lambda: self.violation is None):
             exact = twins.recorded_answers(recording, self.reading)
             if self.violation is None:
                 self._look_for_a_cycle(exact)
@@ -352,7 +371,7 @@ def trace_races(
 
     def look(trace: RecordedTrace) -> None:
         nonlocal reason
-        for recording in trace.segments():
+        for recording in trace.segments(trace.scan(_racing(reading), strict=asked.strict)):
             exact = twins.recorded_answers(recording, _racing(reading), asked.strict)
             reason = _note_races(exact, watch, asked.strict, races) or reason
             if races and not asked.every:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pgasrob.program.commands import Command
@@ -39,6 +40,10 @@ class RankCalls:
     unmet: dict[int, dict[int, int]] = field(default_factory=dict)  # of a window the ranks whose fence is not awaited
     requests: dict[int, Request] = field(default_factory=dict)
     numbers: set[int] = field(default_factory=set)  # of the requests' queues
+
+    def noted(self) -> object:
+        """A copy of all but the pending call."""
+        return copy.deepcopy(replace(self, pending=None))
 
 
 class Made(NamedTuple):

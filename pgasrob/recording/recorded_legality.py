@@ -68,6 +68,10 @@ class Legality:
         self._members = tuple(range(ranks))
         self.found: dict[IllegalCall, int] = {}
 
+    def noted_of(self, rank: int) -> object:
+        """A copy of what is noted of a rank."""
+        return dict(self._states[rank])
+
     def look_at(self, made: Made, group: tuple[int, ...] = ()) -> None:
         """The next call of its rank; ``group``: of a post or start."""
         steps = _Notes(made, self._states[made.rank])

@@ -198,14 +198,15 @@ def _in_pieces(event: Recorded, cuts: _Cuts, cells: _Cells) -> Iterator[Recorded
         yield Recorded(event.rank, command, event.span, event.seen)
         return
     inner = sorted({cut for each in zip(addresses, event.sizes, strict=True) for cut in cuts.inside(*each)})
-    if inner and event.command.kind not in ("load", "store", "read", "write", "put") and not _is_plain(event.command):
+    if inner and not may_be_cut(event.command):
         raise NotSupported(f"the memory of an atomic is accessed in other sizes, in line {event.span.line}")
     for start in (0, *inner):
         yield event._replace(command=_moved(event.command, start, cells, event.sizes[0]), sizes=())
 
 
-def _is_plain(command: Command) -> bool:
-    return getattr(command, "atomic", "") == ""
+def may_be_cut(command: Command) -> bool:
+    """Whether a command may be done piece by piece."""
+    return command.kind in ("load", "store", "read", "write", "put") or getattr(command, "atomic", "") == ""
 
 
 _ADDRESSES = ("address", "local", "remote", "result")

@@ -136,6 +136,10 @@ class Log:
     def damaged(self, why: str) -> TraceError:
         return damaged(self.byte, why)
 
+    def decoded(self, words: memoryview) -> Record | None:
+        """The record that these words are, which is no access; None for what the log keeps."""
+        return self._record(words, 0, words[0], len(words))
+
     def _spans_to_the_end(self) -> Iterator[tuple[memoryview, int, int, int]]:
         """The spans, and behind them, or before the error that ends them, one that is none."""
         try:
@@ -465,6 +469,12 @@ class Trace:
             there = {log.rank for log in logs}
             logs += [Log(self, rank, 0, []) for rank in range(self.ranks) if rank not in there]
         return logs
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run was recorded to its end, and nothing is lost, as far as that is known."""
+        lost = self.lost or self._appendix_error or self.ended in (ENDED_FULL, ENDED_STOPPED) or self.forks
+        return not lost and self.appendix is not None
 
     def damaged(self, why: str) -> TraceError:
         """What is wrong with the record that was given last."""

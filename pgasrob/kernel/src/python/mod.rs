@@ -19,6 +19,7 @@ use crate::updates::Operation;
 mod fields;
 mod recorded;
 mod search;
+mod streamed;
 mod traces;
 
 impl From<Error> for PyErr {
@@ -97,6 +98,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<traces::Traces>()?;
     module.add_class::<traces::TraceRaces>()?;
     module.add_class::<recorded::Recorded>()?;
+    module.add_class::<streamed::Streamed>()?;
     module.add("FORMAT", tables::FORMAT)?;
     module.add("SHAPES", rows::SHAPES)?;
     module.add("STEPS", Phase::ALL.map(|(_, name)| name))?;

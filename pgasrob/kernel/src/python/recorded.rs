@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::python::guarded;
 use crate::recorded::answers::{Answers, GaveUp};
+use crate::recorded::events::read;
 
 /// The event of an access, its place in the chain of its command, whether it is a step.
 type ToldEntry = (u32, u8, bool);
@@ -28,7 +29,8 @@ impl Recorded {
     fn new(words: &[u8], nodes: usize, cells: usize, strict: bool, excluded: &[u8], limit: u64) -> PyResult<Self> {
         let (words, _) = words.as_chunks();
         let words: Vec<i64> = words.iter().map(|word| i64::from_le_bytes(*word)).collect();
-        Ok(Recorded { answers: guarded(|| Answers::new(&words, nodes, cells, strict, excluded, limit))?? })
+        let commands = guarded(|| read(&words, nodes, cells))??;
+        Ok(Recorded { answers: guarded(|| Answers::new(commands, nodes, cells, strict, excluded, limit))? })
     }
 
     #[pyo3(signature = (races, attacks, seconds=None))]

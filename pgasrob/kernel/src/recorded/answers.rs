@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use crate::memory::Result;
 use crate::recorded::delaying::Delaying;
-use crate::recorded::events::Access;
+use crate::recorded::events::{Access, Recorded};
 use crate::recorded::order::{Entry, Event, Trace};
 
 /// Two accesses that are next at once. `source`: the step that is pending, of the event of `one`.
@@ -37,7 +36,7 @@ pub struct Answers {
     excluded: Vec<u8>,
     facts: usize,
     /// The pairs of places for which there is a race already.
-    known: HashSet<(u32, u32)>,
+    pub known: HashSet<(u32, u32)>,
     pub races: Vec<Race>,
     pub attacks: Vec<Attack>,
     /// How many events have been looked at, and may be: beyond that nobody waits.
@@ -54,10 +53,10 @@ const BETWEEN_LOOKS: u64 = 1 << 14;
 pub struct GaveUp;
 
 impl Answers {
-    pub fn new(words: &[i64], nodes: usize, cells: usize, strict: bool, excluded: &[u8], limit: u64) -> Result<Self> {
-        let trace = Trace::new(words, nodes, cells)?;
+    pub fn new(commands: Vec<Recorded>, nodes: usize, cells: usize, strict: bool, excluded: &[u8], limit: u64) -> Self {
+        let trace = Trace::new(commands, nodes, cells);
         let delaying = Delaying::new(&trace);
-        Ok(Answers {
+        Answers {
             trace,
             delaying,
             strict,
@@ -69,7 +68,7 @@ impl Answers {
             effort: 0,
             limit,
             until: None,
-        })
+        }
     }
 
     /// Looks for races, one for each pair of places, and for attacks, up to the first that waits for nothing, until then.

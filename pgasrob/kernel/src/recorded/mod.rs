@@ -9,3 +9,4 @@ pub mod delaying;
 pub mod events;
 pub mod order;
 pub mod slots;
+pub mod stream;

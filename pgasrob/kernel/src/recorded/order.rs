@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::memory::Result;
-use crate::recorded::events::{Access, Command, Recorded, read};
+use crate::recorded::events::{Access, Command, Recorded};
 use crate::recorded::slots::Slot;
 
 pub struct Event {
@@ -56,8 +55,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub fn new(words: &[i64], nodes: usize, cells: usize) -> Result<Self> {
-        let recorded = read(words, nodes, cells)?;
+    pub fn new(recorded: Vec<Recorded>, nodes: usize, cells: usize) -> Self {
         let mut trace = Trace {
             nodes,
             events: Vec::with_capacity(recorded.len()),
@@ -86,7 +84,7 @@ impl Trace {
             let (past, issued_after) = (latest[rank], issues.latest[rank]);
             trace.events.push(Event { rank, place, command, index, past, issued_after, steps: Box::new([]) });
         }
-        Ok(trace)
+        trace
     }
 
     fn add(&mut self, Recorded { rank, place, command, .. }: Recorded, latest: &mut [u32], issues: &mut Issues) {
