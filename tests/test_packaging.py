@@ -103,7 +103,9 @@ def test_the_constraints_are_the_lowest_versions_that_are_declared() -> None:
     lowest = {name: bounds(each, ">=") for name, each in declared().items() if name not in ("mypy", "ruff")}
     assert pinned == lowest and list(pinned) == sorted(lowest)
     text = (ROOT / ".ci/run").read_text(encoding="utf-8")
-    assert "pip install -q -r tests/lowest.txt\n" in text and ".venv-lowest/bin/pytest -q -n auto --quick" in text
+    installs = text.index("pip install -q -r tests/lowest.txt\n")  # beside all else
+    waits, runs = text.index('\nwait "$lowest"\n'), text.index(".venv-lowest/bin/pytest -q -n auto --quick")
+    assert installs < waits < runs
 
 
 @cache
