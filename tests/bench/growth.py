@@ -32,24 +32,29 @@ CUBIC = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A law of growth by least squares: N to the power of ``number`` if ``power``, or ``number`` to the power of N."""
+    """Two laws of growth by least squares: N to the power of ``power``, or ``base`` to the power of N.
 
-    power: bool
-    number: float
+    ``polynomial``: whether the first fits better.
+    """
+
+    power: float
+    base: float
+    polynomial: bool
 
     def __str__(self) -> str:
-        return f"N^{self.number:.1f}" if self.power else f"{self.number:.1f}^N"
+        laws = [f"N^{self.power:.1f}", f"{self.base:.1f}^N"]
+        return " or ".join(laws if self.polynomial else reversed(laws))
 
 
 def fit(points: Sequence[tuple[int, float]]) -> Fit | None:
-    """The law that fits ``points`` (ranks, states or seconds) better on a logarithmic scale; three at least."""
+    """The laws for ``points`` (ranks, states or seconds), compared on a logarithmic scale; three at least."""
     known = [(nodes, math.log(size)) for nodes, size in points if size > 0]
     if len(known) < 3:
         return None
     logs = [size for _, size in known]
     power, wrong_power = _line([math.log(nodes) for nodes, _ in known], logs)
     rate, wrong_rate = _line([float(nodes) for nodes, _ in known], logs)
-    return Fit(True, power) if wrong_power <= wrong_rate else Fit(False, math.exp(rate))
+    return Fit(power, math.exp(rate), wrong_power <= wrong_rate)
 
 
 def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
@@ -109,12 +114,17 @@ class Growth:
         sizes = list(record.sizes.items())
         nodes, last = sizes[-1]
         cut = [size for _, size in sizes[-2:] if not whole(size.ours)]
-        if not last.ours.done or last.ours.wall > self.limit or len(cut) == 2:
+        if not last.ours.done or last.ours.cpu > self.limit or len(cut) == 2:
             return None
         grown = [(n, float(size.ours.states or 1)) for n, size in sizes[-2:]]
         slowly = len(sizes) > 3 and (exponent(*grown) or 0.0) <= CUBIC
         following = family.after(nodes, quickly=slowly)
         return following if following <= self.most else None
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that a run may take: more than the limit where it shares the processors with others."""
+        return self.limit * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
     def _at(self, family: Template, nodes: int) -> Grown:
         file = self.folder / f"{family.name}_{nodes}{family.suffix}"
@@ -124,7 +134,7 @@ class Growth:
         turns = [(ROOT, ours), *([(self.against, base)] if self.against and not self._base_stopped else [])]
         while not ours or (base and len(ours) < TURNS and max(ours[0].wall, base[0].wall) < SHORT):
             for folder, runs in turns:
-                runs.append(check(file, nodes, "portfolio", self.limit, self.memory, folder))
+                runs.append(check(file, nodes, "portfolio", self._patience, self.memory, folder))
         self._base_stopped = self._base_stopped or bool(base and not base[0].done)
         return Grown(_middle(ours), _middle(base) if base else None, self._spin(file, nodes))
 
@@ -134,12 +144,13 @@ class Growth:
         folder = file.with_suffix(".spin")
         folder.mkdir(exist_ok=True)
         try:
-            found = spin(pan.build(file, nodes, folder, self.memory), self.limit)
+            found = spin(pan.build(file, nodes, folder, self.memory), self._patience)
         except pan.NoSpin as problem:
             self._spin_stopped = f"on {nodes} ranks {problem}"
             return None
         if not found.done:
-            self._spin_stopped = f"on {nodes} ranks it is stopped ({found.ended}) after {found.states or 0:,} states"
+            after = f"{found.states or 0:,} states and {found.cpu:.0f} s"
+            self._spin_stopped = f"on {nodes} ranks it is stopped ({found.ended}) after {after}"
         return found
 
 
@@ -160,7 +171,7 @@ def _commit(folder: Path | None) -> str | None:
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("names", metavar="[FAMILY]...", nargs=-1, type=click.Choice(list(TEMPLATES)))
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=SECONDS, metavar="SECONDS",
-              help="A family ends with the first run that takes so long. Default: 60.")  # fmt: skip
+              help="A family ends with the first run that takes more of a processor. Default: 60.")  # fmt: skip
 @click.option("--against", type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
               help="A checkout with its kernel built, run in turns with this one.")  # fmt: skip
 @click.option("--no-spin", is_flag=True, help="Do not ask SPIN as well.")

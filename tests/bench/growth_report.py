@@ -20,11 +20,11 @@ def growth_section(records: Mapping[str, GrowthRecord]) -> list[str]:
     limits = " or ".join(f"{each:g}" for each in sorted({record.seconds for record in records.values()}))
     lines = [
         "Programs that resemble codes, in `families/`, each asked for more and more ranks N until a run of `pgasrob"
-        f" check` takes longer than {limits} s, or up to {MOST_RANKS:,}. States: those of the whole check; \\* marks a"
-        " run in which a limit of its own ended the search of SC runs, which is left out of the law. Law: what fits the"
-        " states, and the processor time of runs of over a second, better by least squares of logarithms: a power of"
-        " N, or a number to the power of N. Seconds: wall time of the last run that gave a verdict. SPIN: states of its"
-        " own exploration of the export, at the largest N that it finishes within the same time.",
+        f" check` takes more than {limits} s of a processor, or up to {MOST_RANKS:,}. States: those of the whole check;"
+        " \\* marks a run in which a limit of its own ended the search of SC runs, which is left out of the law. Law: a"
+        " power of N, or a number to the power of N, by least squares of logarithms, the one that fits better first;"
+        " that of time is for runs of over a second. Seconds: processor time of the last run that gave a verdict. SPIN:"
+        " states of its own exploration of the export, at the largest N that it finishes; what stopped it is below.",
         "",
         "; ".join(sorted({f"{record.machine} ({record.measured})" for record in records.values()})) + ".",
         "",
@@ -55,7 +55,7 @@ def _row(name: str, record: GrowthRecord) -> Sequence[str]:
         str(states(record) or NOTHING),
         str(seconds(record) or NOTHING),
         count(nodes),
-        shown_seconds(last.ours.wall if last else None),
+        shown_seconds(last.ours.cpu if last else None),
         count(spin[-1][0]) if spin else NOTHING,
         count(spin[-1][1].states) if spin else NOTHING,
     ]
@@ -73,8 +73,8 @@ def _marked(size: Grown) -> str:
 
 def _steep(record: GrowthRecord) -> bool:
     law = states(record)
-    cut = any(not whole(each.ours) for each in record.sizes.values())
-    return cut or (law is not None and (not law.power or law.number > STEEP))
+    cut = any(each.ours.done and not whole(each.ours) for each in record.sizes.values())
+    return cut or (law is not None and (not law.polynomial or law.power > STEEP))
 
 
 def _reason(name: str) -> str:

@@ -16,6 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from tests.bench import pan
 from tests.bench.families import FAMILIES, SCALED, Family
 from tests.bench.processes import Process, run
@@ -320,12 +321,19 @@ def check(program: Path, nodes: int, engine: str, seconds: float, memory: int, f
         answer["verdict"]
         if answer["verdict"] in DONE
         else "time"
-        if "time limit" in str(answer["reason"])
+        if process.late or "time limit" in str(answer["reason"])
         else "failed"
     )
+    stats = answer["stats"]
+    cut = "not all SC runs were looked at" if stats.get("settled_by") == "infeasibility" and _many(stats) else None
     return _measurement_of(
-        process, ended, seconds=answer["stats"]["seconds"], states=answer["stats"]["states"], reason=answer["reason"]
+        process, ended, seconds=stats["seconds"], states=stats["states"], reason=answer["reason"] or cut
     )
+
+
+def _many(stats: dict[str, Any]) -> bool:
+    """Whether the search of SC runs may have been ended by its limit: then it says nothing of how states grow."""
+    return int(stats["sc_states"]) >= DEFAULT_SC_STATES
 
 
 def spin(checker: Path, seconds: float) -> Measurement:
