@@ -7,7 +7,8 @@ from __future__ import annotations
 
 THROUGH: dict[str, str] = {
     "analysis/test_cell_values.py": """
-        analysis.operand_cases analysis.shared_cells analysis.updated_values analysis.value_sets analysis.cell_views
+        analysis.barrier_views analysis.cell_views analysis.operand_cases analysis.shared_cells
+        analysis.updated_values analysis.value_sets
     """,
     "analysis/test_counters.py": """
         analysis.remembered analysis.waited

@@ -15,6 +15,7 @@ from functools import reduce
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from pgasrob.analysis.barrier_views import Arrivals
 from pgasrob.analysis.cell_views import UNKNOWN_QUEUE, View
 from pgasrob.analysis.operand_cases import Case, ImmediateCase, OperandCases, Registers
 from pgasrob.analysis.ranges import ranges
@@ -22,28 +23,41 @@ from pgasrob.analysis.regions import Location
 from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.shared_cells import SharedCells, grown
 from pgasrob.analysis.updated_values import applied, operand_and_expected
-from pgasrob.analysis.value_sets import NONE, Values, hull, united
+from pgasrob.analysis.value_sets import NONE, Values, common, hull, united
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
-from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.expressions import Expr, Register, constant
 from pgasrob.program.graphs import following
 from pgasrob.program.instance import Instance
 from pgasrob.stop_points import stop_point
 
 MOST_COMMANDS = 5_000
 """Commands of all processes up to which the values are looked for."""
-MOST_EFFORT = 200_000
-"""Cases of commands, each as often as there are cells that it may access, that are looked at: a second or two."""
+MOST_EFFORT, MOST_EFFORT_AT_BARRIERS = 300_000, 75_000
+"""Cases of commands, each as often as there are cells that it may access, that are looked at: some seconds."""
 MOST_FOLLOWED = 64
 """Cells of which a process has a view."""
 
+NO_COPY = -1
+
 
 class Known(NamedTuple):
-    """What holds of a process before a control state: its registers, and its views of the cells that it follows."""
+    """What holds of a process before a control state: its registers, its views of the cells that it follows, and in
+    ``copies`` for each register another one that holds the same, or :data:`NO_COPY`."""
 
     registers: Registers
     views: tuple[View, ...]
+    copies: tuple[int, ...]
+
+    def agreeing(self) -> Known:
+        """The same, with what registers that hold the same have in common, and cells that held what they do."""
+        found = list(self.registers)
+        for index, source in enumerate(self.copies):
+            if source != NO_COPY:
+                found[index] = found[source] = common(found[index], found[source])
+        registers = tuple(found)
+        return Known(registers, tuple(view.narrowed(registers) for view in self.views), self.copies)
 
 
 class TooMuch(Exception):
@@ -55,24 +69,33 @@ def cells_exclude_faults(instance: Instance) -> bool:
     """Whether no command faults on any run, by the values that cells and registers may have."""
     if sum(len(automaton.transitions) for automaton in instance.automata) > MOST_COMMANDS:
         return False
+    looks = [CellValues(instance)]
+    if _have_barriers(instance):
+        looks.append(CellValues(instance, meets=True, most=MOST_EFFORT_AT_BARRIERS))
     try:
-        return not any(CellValues(instance).follow())
+        return any(not any(look.follow()) for look in looks)
     except TooMuch:
         return False
 
 
 class CellValues:
-    """The values of cells and registers of ``instance``, after :meth:`follow`."""
+    """The values of cells and registers of ``instance``, after :meth:`follow`; ``meets``: with what processes learn of
+    each other's views at barriers."""
 
-    def __init__(self, instance: Instance, most: int = MOST_EFFORT) -> None:
+    def __init__(self, instance: Instance, meets: bool = False, most: int = MOST_EFFORT) -> None:
         self._instance, self._ranges = instance, ranges(instance)
         self.cells = SharedCells(instance, self._ranges)
         self._left = most
-        self._queue: list[Location] = []
+        self._queue: list[tuple[bool, int, int]] = []
         self._queued: set[Location] = set()
         self._operands: dict[tuple[int, int, int], OperandCases] = {}
         self._later: dict[int, list[int]] = {}
-        self._followed = [_followed(instance, self.cells, process) for process in range(instance.processes)]
+        self._followed = [_followed(instance, self.cells, process, meets) for process in range(instance.processes)]
+        self._is_barrier = [
+            [any(isinstance(each.form, core.Barrier) for each in leaving) for leaving in automaton.out]
+            for automaton in instance.automata
+        ]
+        self._arrivals = Arrivals(instance, self._followed) if meets else None
         self._known: list[list[Known | None]] = [[None] * len(automaton.out) for automaton in instance.automata]
 
     def follow(self) -> Iterator[bool]:
@@ -81,13 +104,13 @@ class CellValues:
         registers = tuple(frozenset((value,)) for value in self._instance.registers)
         for process, followed in enumerate(self._followed):
             views = tuple(View(self.cells[number].initial) for number in followed)
-            self._known[process][0] = Known(registers, views)
+            self._known[process][0] = Known(registers, views, (NO_COPY,) * len(registers))
             self._push((0, process))
         while self._queue:
             stop_point()
-            place = heappop(self._queue)
+            _, state, process = heappop(self._queue)
+            place = state, process
             self._queued.discard(place)
-            state, process = place
             for transition in self._instance.automata[process].out[state]:
                 yield self._command(place, transition)
 
@@ -104,7 +127,9 @@ class CellValues:
     def _push(self, place: Location) -> None:
         if place not in self._queued:
             self._queued.add(place)
-            heappush(self._queue, place)
+            state, process = place
+            # Barriers last, when it is known with what all come there; else they are looked at again and again.
+            heappush(self._queue, (self._is_barrier[process][state], state, process))
 
     # Memory
 
@@ -178,10 +203,13 @@ class CellValues:
                     after.keep(case, case.operands[0])
                 case _:
                     after.keep(case)
-        if after.is_possible:
-            registers = after.registers(core.register_set(form))
-            views = self._views(place, form, after)
-            self._flow(process, transition.target, Known(registers, tuple(view.narrowed(registers) for view in views)))
+        met = self._arrivals if isinstance(form, core.Barrier) else None
+        if after.is_possible and (met is None or self._passes(met, place, known)):
+            set_now = core.register_set(form)
+            behind = Known(
+                after.registers(set_now), self._views(place, form, after), _copies(form, known.copies, set_now)
+            )
+            self._flow(process, transition.target, behind.agreeing())
         return faults
 
     def _immediate(self, place: Location, given: ImmediateCase, after: _Result) -> None:
@@ -227,6 +255,7 @@ class CellValues:
                         self._write(place, number, applied(update, old, carried, expected)[1], in_step=True)
                         held = united(held, old)
                     carried = held
+                    sure.update(cells if len(cells) == 1 and not update.reads else ())
                 case _:
                     for number in cells:
                         self._write(place, number, carried, in_step=True)
@@ -237,7 +266,17 @@ class CellValues:
 
     # Control states
 
-    def _views(self, place: Location, form: core.Form, after: _Result) -> list[View]:
+    def _passes(self, arrivals: Arrivals, place: Location, known: Known) -> bool:
+        """Note that a process comes to a barrier; whether all others may come there, too."""
+        process = place[1]
+        shared = [number for number in self._followed[process] if arrivals.shared(process, number)]
+        self._left -= len(shared)
+        for other in arrivals.arrive(place, {number: self._read(place, known, number) for number in shared}):
+            if other != place:
+                self._push(other)
+        return arrivals.is_passed(place)
+
+    def _views(self, place: Location, form: core.Form, after: _Result) -> tuple[View, ...]:
         """The views behind a command."""
         followed = self._followed[place[1]]
         found = [view.loaded(core.register_set(form)) for view in after.known.views]
@@ -253,6 +292,11 @@ class CellValues:
                 found[index] = found[index].seen(values)
                 if form.register is not None:
                     found[index] = found[index]._replace(link=form.register)
+        if isinstance(form, core.Barrier) and self._arrivals is not None:
+            for number, index in followed.items():
+                allowed = self._arrivals.allowed(place, number)
+                if allowed is not None:
+                    found[index] = found[index]._replace(base=common(found[index].base, allowed))
         if isinstance(form, core.Transfer):
             queue = constant(form.queue)
             for number in after.sent & followed.keys():
@@ -263,13 +307,13 @@ class CellValues:
                 if queue in found[index].pending:
                     self.cells[number].readers.add(place)
                     found[index] = found[index].waited(queue, self.cells[number].sent_by(place[1]))
-        return found
+        return tuple(found)
 
     def _flow(self, process: int, state: int, arriving: Known) -> None:
         if not self._ranges.reachable(process, state):
             return
         before = self._known[process][state]
-        registers, views = [], arriving.views
+        registers, views, copies = [], arriving.views, arriving.copies
         for index, new in enumerate(arriving.registers):
             bound = self._ranges.register(process, state, index)
             assert bound is not None, "it is reachable"
@@ -279,10 +323,17 @@ class CellValues:
                 one.joined(other, self.cells[number].bound)
                 for one, other, number in zip(before.views, views, self._followed[process], strict=True)
             )
-        found = Known(tuple(registers), views)
+            copies = tuple(one if one == two else NO_COPY for one, two in zip(before.copies, copies, strict=True))
+        found = Known(tuple(registers), views, copies)
         if NONE not in registers and found != before:
             self._known[process][state] = found
             self._push((state, process))
+
+
+def _have_barriers(instance: Instance) -> bool:
+    """Whether ranks may learn something of each other at a barrier. Threads of a rank may have passed different numbers
+    of barriers: nothing is learnt then."""
+    return not instance.has_threads and any(isinstance(form, core.Barrier) for form in instance.forms)
 
 
 def _union(values: Iterable[Values]) -> Values:
@@ -325,9 +376,19 @@ class _Result:
         return tuple(found)
 
 
-def _followed(instance: Instance, cells: SharedCells, process: int) -> dict[int, int]:
+def _copies(form: core.Form, copies: tuple[int, ...], set_now: int | None) -> tuple[int, ...]:
+    """The copies of registers behind a command that sets ``set_now``."""
+    if set_now is None:
+        return copies
+    found = [NO_COPY if set_now in (index, source) else source for index, source in enumerate(copies)]
+    if isinstance(form, core.Assign) and isinstance(form.value, Register) and form.value.index != set_now:
+        found[set_now] = form.value.index
+    return tuple(found)
+
+
+def _followed(instance: Instance, cells: SharedCells, process: int, meets: bool) -> dict[int, int]:
     """The numbers of the cells of which ``process`` has a view, with their places in it: those that constant operands
-    name where it reads."""
+    name where it reads; if others may learn of what it knows, also where it writes."""
     found: dict[int, int] = {}
     for transition in instance.automata[process].transitions:
         form = transition.form
@@ -335,7 +396,7 @@ def _followed(instance: Instance, cells: SharedCells, process: int) -> dict[int,
         for access, reads in zip(core.accesses_of(form), core.observed(form), strict=True):
             here = instance.home[process] if access.cell.rank is None or rank is None else constant(rank)
             address = constant(access.cell.address)
-            if not reads or here is None or address is None or len(found) == MOST_FOLLOWED:
+            if not (reads or meets) or here is None or address is None or len(found) == MOST_FOLLOWED:
                 continue
             if 0 <= here < instance.nodes and 0 <= address < instance.size:
                 number = cells.number(here, address)

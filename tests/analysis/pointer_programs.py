@@ -73,8 +73,10 @@ def pointer_program(seed: int, loops: bool = True) -> str:
         return simple()
 
     def block() -> str:
-        return " ".join(statement() for _ in range(chance.randint(2, 5)))
+        parts = [" ".join(statement() for _ in range(chance.randint(1, 4))) for _ in range(barriers + 1)]
+        return " barrier; ".join(parts)
 
+    barriers = chance.choice((0, 0, 1, 2))
     nodes = chance.choice((2, 2, 3))
     names = ("process",) if chance.random() < 0.5 else tuple(f"process {rank}" for rank in range(nodes))
     initial = ", ".join(f"{cell} = {pick(('-1', '0', '1', '9', '2'))}" for cell in CELLS)
