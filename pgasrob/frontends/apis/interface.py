@@ -295,6 +295,14 @@ class Call(Protocol):
         """What this rank has in ``cell``, of which ``register`` has been loaded: a number where it is known and such
         numbers are looked for."""
 
+    def tell(self, rank: int, key: str) -> None:
+        """Let ``rank`` know that this rank does to it what ``key`` says."""
+        ...
+
+    def told(self, key: str) -> frozenset[int]:
+        """The ranks that have told this one so; more of them may be known later, and then the machine runs again."""
+        ...
+
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         """Let other ranks know a fact of this rank that does not change during a run (the base of its window).
         ``by_all``: when lowering for all node counts, the fact has to hold for every rank."""

@@ -24,16 +24,17 @@ SETS, MOST_OPEN, MOST_IN_LOOPS = 2, 128, 8
 of which it is not known how often they are passed."""
 
 
-def arrive(steps: Steps, group: Group, collective: str, sets: int = SETS) -> int:
+def arrive(steps: Steps, group: Group, collective: str, sets: int = SETS, *, chosen: bool = False) -> int:
     """The first half of a split barrier: this rank arrives, and sets its flags for the others. The phase of the
-    barrier, which numbers the uses of the ``sets``."""
+    barrier, which numbers the uses of the ``sets``. ``chosen``: only those wait who have `chosen <await_arrival>` to,
+    and the others need no flags, of which there would be one for each two ranks."""
     call = steps.call
     phase = steps.count(group.name(f"arrived.{collective}"), 2 * sets)
     again = phase >= sets
     if group.members is EVERYONE:
         steps.do(Store(cell_of(call, group, collective, "flag", phase % sets), Const(0 if again else 1)))
         return phase
-    for member in group.members:
+    for member in sorted(call.told(_awaited(group, collective))) if chosen else group.members:
         if member != call.rank:
             cell = cell_of(call, group, collective, "flag", phase % sets, call.rank)
             before, change = (1, -1) if again else (0, 1)
@@ -71,9 +72,14 @@ def _phase(steps: Steps, group: Group, collective: str) -> int:
     return cast(int, steps.recall(group.name(f"departed.{collective}"), 0))
 
 
-def await_arrival(steps: Steps, group: Group, collective: str, member: int | Expr) -> None:
+def _awaited(group: Group, collective: str) -> str:
+    """Under which key a rank is told who waits for it."""
+    return group.name(f"awaited.{collective}")
+
+
+def await_arrival(steps: Steps, group: Group, collective: str, member: int | Expr, *, chosen: bool = False) -> None:
     """Wait until ``member`` has arrived, in the phase that lasts until `end_phase`. Where the number of ranks is not
-    known the member may be an expression, and this rank itself, too."""
+    known the member may be an expression, and this rank itself, too. ``chosen``: as in `arrive`."""
     phase = _phase(steps, group, collective)
     if group.members is EVERYONE:
         rank = Const(member) if isinstance(member, int) else member
@@ -81,6 +87,8 @@ def await_arrival(steps: Steps, group: Group, collective: str, member: int | Exp
         steps.do(AwaitAdd(rank, own, "==", Const(0 if phase & 2 else 1), Const(0)))
         return
     assert isinstance(member, int)
+    if chosen:
+        steps.call.tell(member, _awaited(group, collective))
     cell = cell_of(steps.call, group, collective, "flag", phase & 1, member)
     steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
 

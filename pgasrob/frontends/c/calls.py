@@ -440,6 +440,16 @@ class MachineCall:
     def held(self, cell: Expr, register: Register) -> Expr:
         return self.machine.issuer.moved.held(cell, register)
 
+    def tell(self, rank: int, key: str) -> None:
+        for teller in self.machine.position.rank.numbers:
+            self.machine.facts.tell(rank, key, teller)
+
+    def told(self, key: str) -> frozenset[int]:
+        told = self.machine.facts.told
+        found = alike([frozenset(told.get((rank, key), ())) for rank in self.machine.position.rank.numbers])
+        assert isinstance(found, frozenset)
+        return found
+
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:
             look_alike(value)  # others will take it for a thing of one rank

@@ -144,6 +144,7 @@ class Facts:
         self.generalised: set[Hashable] = set()
         self.left_unknown: set[tuple[str, int]] = set()
         self.published: dict[tuple[int, str], Hashable] = {}
+        self.told: dict[tuple[int, str], set[int]] = {}
         self.unknowns = False
         self.uncertain = CellSet()
         self.decisive_cells = CellSet()
@@ -261,6 +262,13 @@ class Facts:
         """Have all ranks know ``value`` under ``key`` of ``rank``, in the next pass at the latest."""
         if self.published.get((rank, key)) != value:
             self.published[rank, key] = value
+            self.changed()
+
+    def tell(self, rank: int, key: str, teller: int) -> None:
+        """Have ``rank`` know under ``key`` of the rank ``teller``, in the next pass at the latest."""
+        told = self.told.setdefault((rank, key), set())
+        if teller not in told:
+            told.add(teller)
             self.changed()
 
     def declare(

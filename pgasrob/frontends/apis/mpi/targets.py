@@ -87,21 +87,23 @@ class Window:
         steps.note(self.key("used"), used)
         return self.queue(steps.call, named(target), request)
 
-    def fences_to_await(self, steps: Steps) -> tuple[int, ...] | None:
-        """The ranks for whose fence this one has not waited yet, after a fence that is no barrier; else None."""
+    def fences_awaited(self, steps: Steps) -> tuple[int, ...] | None:
+        """The ranks for whose fence this one has waited, after a fence that is no barrier; else None. Where ranks have
+        no numbers it is not noted who they are."""
         return cast("tuple[int, ...] | None", steps.recall(self.key("fences")))
 
     def await_fence(self, steps: Steps, target: Target) -> None:
         """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
-        awaited = self.fences_to_await(steps)
-        if awaited is EVERYONE:
+        awaited = self.fences_awaited(steps)
+        if awaited is None:
+            return
+        if self.members is EVERYONE:
             split_barriers.await_arrival(steps, self.group(), "MPI_Win_fence", self.rank(target))
             return
-        awaited = awaited or ()
-        for member in self.ranks(target) if awaited else ():
-            if member in awaited:
-                split_barriers.await_arrival(steps, self.group(), "MPI_Win_fence", member)
-                steps.note(self.key("fences"), tuple(each for each in awaited if each != member))
+        for member in self.ranks(target):
+            if member not in (*awaited, steps.call.rank):
+                split_barriers.await_arrival(steps, self.group(), "MPI_Win_fence", member, chosen=True)
+                steps.note(self.key("fences"), tuple(sorted((*awaited, member))))
 
     def _used(self, steps: Steps) -> frozenset[tuple[int | str, int]]:
         used = steps.recall(self.key("used"), frozenset())

@@ -269,7 +269,7 @@ def fence(call: Call, steps: Steps) -> None:
                 return
         else:
             call.rests_on(Kind.FENCE_BARRIER)
-        if of.fences_to_await(steps) is not None:
+        if of.fences_awaited(steps) is not None:
             split_barriers.end_phase(steps, of.group(), call.name)
             steps.note(of.key("fences"), None)
         barrier(steps, of.group())
@@ -278,17 +278,16 @@ def fence(call: Call, steps: Steps) -> None:
 def _begin_epoch(steps: Steps, of: Window) -> None:
     """A fence that is no barrier: this rank says that it has come, and waits for others when it accesses their parts of
     the window."""
-    call, awaited = steps.call, of.fences_to_await(steps)
-    if awaited is EVERYONE:
-        call.number_needed("who waits for whom in a second fence with MPI_MODE_NOPRECEDE")
+    call, awaited = steps.call, of.fences_awaited(steps)
     if awaited is not None:  # no barrier has come since the last such fence
-        for member in awaited:
-            split_barriers.await_arrival(steps, of.group(), call.name, member)
+        if of.members is EVERYONE:
+            call.number_needed("who waits for whom in a second fence with MPI_MODE_NOPRECEDE")
+        for member in of.members:
+            if member not in (*awaited, call.rank):
+                split_barriers.await_arrival(steps, of.group(), call.name, member, chosen=True)
         split_barriers.end_phase(steps, of.group(), call.name)
-    split_barriers.arrive(steps, of.group(), call.name)
-    everyone = of.members is EVERYONE
-    others = EVERYONE if everyone else tuple(member for member in of.members if member != call.rank)
-    steps.note(of.key("fences"), others)
+    split_barriers.arrive(steps, of.group(), call.name, chosen=True)
+    steps.note(of.key("fences"), ())
 
 
 # Flush

@@ -8,6 +8,7 @@ import pytest
 import pgasrob
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
+from tests.frontends.apis.lowering import processes
 from tests.frontends.apis.mpi.calls import lowered
 
 CALLS = {
@@ -93,3 +94,17 @@ PENDING = "MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, v); MPI_Put(&one, 1, MPI_INT, 1, 
 def test_three_ranks(body: str, verdict: str) -> None:
     found = pgasrob.check(parse_c(FRAME.replace("%s", body)), nodes=3)
     assert (found.verdict, found.deadlock, found.errors) == (verdict, False, ())
+
+
+def test_a_fence_that_is_no_barrier_tells_only_those_who_wait_for_it() -> None:
+    body = (
+        "int n; MPI_Comm_size(MPI_COMM_WORLD, &n);" + WINDOW + "MPI_Win_fence(MPI_MODE_NOPRECEDE, w); "
+        "MPI_Put(&one, 1, MPI_INT, (me + 1) % n, 0, 1, MPI_INT, w); MPI_Win_fence(0, w);"
+    )
+    lines = processes(FRAME % body, 9)
+    for rank, told in ((0, 8), (4, 3)):
+        flags = [line for line in lines[rank] if line.startswith("await")]
+        assert flags == [
+            f"await_add({told}, mem[mpi_window_world_0_MPI_Win_fence_flag_0_{rank}] == 0, 1);",
+            f"await(mem[mpi_window_world_0_MPI_Win_fence_flag_0_{(rank + 1) % 9}] == 1);",
+        ]
