@@ -299,8 +299,12 @@ class Call(Protocol):
         """Let ``rank`` know that this rank does to it what ``key`` says."""
         ...
 
-    def told(self, key: str) -> frozenset[int]:
+    def told(self, key: str) -> tuple[int, ...]:
         """The ranks that have told this one so; more of them may be known later, and then the machine runs again."""
+        ...
+
+    def told_by(self, rank: int, key: str) -> tuple[int, ...]:
+        """The ranks that ``rank`` has told so, in the same way."""
         ...
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:

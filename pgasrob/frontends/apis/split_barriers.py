@@ -34,9 +34,10 @@ def arrive(steps: Steps, group: Group, collective: str, sets: int = SETS, *, cho
     if group.members is EVERYONE:
         steps.do(Store(cell_of(call, group, collective, "flag", phase % sets), Const(0 if again else 1)))
         return phase
-    for member in sorted(call.told(_awaited(group, collective))) if chosen else group.members:
+    for member in call.told(_awaited(group, collective)) if chosen else group.members:
         if member != call.rank:
-            cell = cell_of(call, group, collective, "flag", phase % sets, call.rank)
+            flag = _flag(call, group, collective, member, call.rank) if chosen else call.rank
+            cell = cell_of(call, group, collective, "flag", phase % sets, flag)
             before, change = (1, -1) if again else (0, 1)
             steps.do(AwaitAdd(Const(member), cell, "==", Const(before), Const(change)))
     return phase
@@ -77,6 +78,11 @@ def _awaited(group: Group, collective: str) -> str:
     return group.name(f"awaited.{collective}")
 
 
+def _flag(call: Call, group: Group, collective: str, waiting: int, member: int) -> int:
+    """The number of the flag of ``member`` among those that the rank ``waiting`` has chosen to wait for."""
+    return call.told_by(waiting, _awaited(group, collective)).index(member)
+
+
 def await_arrival(steps: Steps, group: Group, collective: str, member: int | Expr, *, chosen: bool = False) -> None:
     """Wait until ``member`` has arrived, in the phase that lasts until `end_phase`. Where the number of ranks is not
     known the member may be an expression, and this rank itself, too. ``chosen``: as in `arrive`."""
@@ -87,9 +93,11 @@ def await_arrival(steps: Steps, group: Group, collective: str, member: int | Exp
         steps.do(AwaitAdd(rank, own, "==", Const(0 if phase & 2 else 1), Const(0)))
         return
     assert isinstance(member, int)
+    flag = member
     if chosen:
         steps.call.tell(member, _awaited(group, collective))
-    cell = cell_of(steps.call, group, collective, "flag", phase & 1, member)
+        flag = _flag(steps.call, group, collective, steps.call.rank, member)
+    cell = cell_of(steps.call, group, collective, "flag", phase & 1, flag)
     steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
 
 

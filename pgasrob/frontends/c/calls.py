@@ -444,11 +444,14 @@ class MachineCall:
         for teller in self.machine.position.rank.numbers:
             self.machine.facts.tell(rank, key, teller)
 
-    def told(self, key: str) -> frozenset[int]:
+    def told(self, key: str) -> tuple[int, ...]:
         told = self.machine.facts.told
-        found = alike([frozenset(told.get((rank, key), ())) for rank in self.machine.position.rank.numbers])
-        assert isinstance(found, frozenset)
+        found = alike([tuple(sorted(told.get((rank, key), ()))) for rank in self.machine.position.rank.numbers])
+        assert isinstance(found, tuple)
         return found
+
+    def told_by(self, rank: int, key: str) -> tuple[int, ...]:
+        return tuple(sorted(self.machine.facts.told_by.get((rank, key), ())))
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:

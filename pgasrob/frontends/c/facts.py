@@ -145,6 +145,7 @@ class Facts:
         self.left_unknown: set[tuple[str, int]] = set()
         self.published: dict[tuple[int, str], Hashable] = {}
         self.told: dict[tuple[int, str], set[int]] = {}
+        self.told_by: dict[tuple[int, str], set[int]] = {}
         self.unknowns = False
         self.uncertain = CellSet()
         self.decisive_cells = CellSet()
@@ -269,6 +270,7 @@ class Facts:
         told = self.told.setdefault((rank, key), set())
         if teller not in told:
             told.add(teller)
+            self.told_by.setdefault((teller, key), set()).add(rank)
             self.changed()
 
     def declare(
