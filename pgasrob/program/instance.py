@@ -100,6 +100,15 @@ class Instance:
         self._evaluators: dict[tuple[int, int, int], Evaluated] = {}
         self._evaluated: dict[tuple[int, int, int, Registers], Operands | _NoValue] = {}
 
+    @cached_property
+    def named_blocks(self) -> dict[tuple[int | None, int], Process]:
+        """The blocks by the ranks that they are for, None those for all others, and the thread."""
+        blocks: dict[tuple[int | None, int], Process] = {}
+        for each in self.program.processes:
+            for rank in (None,) if each.ranks is None else each.ranks:
+                blocks.setdefault((rank, each.thread), each)
+        return blocks
+
     @property
     def processes(self) -> int:
         """How many processes there are: the threads of all ranks."""
@@ -538,10 +547,8 @@ def _reads_again(automaton: ControlAutomaton) -> bool:
 
 def block_of(instance: Instance, process: int) -> Process:
     """The block that ``process`` runs."""
-    rank, thread = instance.home[process], instance.thread(process) or 0
-    blocks = [each for each in instance.program.processes if each.thread == thread]
-    named = [each for each in blocks if rank in (each.ranks or ())]
-    return (named + [each for each in blocks if each.ranks is None])[0]
+    thread, named = instance.thread(process) or 0, instance.named_blocks
+    return named.get((instance.home[process], thread)) or named[None, thread]
 
 
 def refuse_threads(program: Declared, what: str) -> None:

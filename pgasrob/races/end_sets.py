@@ -16,10 +16,11 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
+from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.graphs import components, postorder
-from pgasrob.program.instance import Registers
+from pgasrob.program.instance import Instance, Registers
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word
 from pgasrob.semantics.sequential import SequentialState
@@ -105,6 +106,8 @@ class AllEnds:
 
     def explore(self) -> Iterator[None]:
         """Look at all states, and then for each at the ends that it leads to."""
+        if least_states(self._viewer.instance) > self._most:
+            return
         self._number(self._viewer.begin(self._space.initial)[0], 0, ())
         at = 0
         while at < len(self._nodes):
@@ -305,6 +308,20 @@ class AllEnds:
         if isinstance(end, End):
             return not self._targets[number]
         return self._ends[number].bit_count() == 1 and self._nodes[number].state.memory in end.memories
+
+
+def least_states(instance: Instance) -> int:
+    """How many SC states there are at least: processes that can make their first command whatever others do have made
+    it or not, each for itself."""
+    free = 0
+    for rank in range(instance.processes):
+        for transition, operands in instance.evaluated(rank, 0, instance.registers):
+            if isinstance(operands, core.Assign | core.Transfer) or (
+                isinstance(operands, core.Immediate) and operands.condition is None and operands.until is None
+            ):
+                free += transition.target != 0
+                break
+    return 1 << free
 
 
 def most_alike(ones: Sequence[AnEnd], others: Sequence[AnEnd]) -> tuple[AnEnd, AnEnd]:

@@ -173,7 +173,9 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
         ranks = tuple(sorted({event["rank"] for event in events}))
         number = NEXT if "access" in events[0] else row.number
         if row.folded:
-            own = {rank: [event for event in events if event["rank"] == rank] for rank in ranks}
+            own: dict[int, list[Event]] = {rank: [] for rank in ranks}
+            for event in events:
+                own[event["rank"]].append(event)
             by_rank = {rank: _Folded(summary.folded(own[rank])) for rank in ranks}
             together = [(number, ranks, _Folded(summary.folded_of_ranks(events)))]
         elif events[-1]["event"] != "barrier":

@@ -157,7 +157,7 @@ class Decided:
         if facts.fault or facts.complete or facts.nothing_to_learn():
             return
         decides = ended is None and self.decision is not Decision.VIOLATION and not facts.cannot_fault()
-        most, of_facts = limits.max_states, None if decides else limits.max_sc_states
+        most, of_facts = limits.max_states, None if decides else limits.sc_states(self.instance.processes)
         if of_facts is not None and (most is None or of_facts < most):
             self.explore(of_facts)
             reached: Reason = ScStateLimit(of_facts)
@@ -210,6 +210,8 @@ class Judged:
     def _look_for_a_shorter_run(self, counterexample: Counterexample) -> None:
         """Search without reductions for a while: they keep the verdict, but not the shortest run that shows it."""
         decided, question = self._decided, self._session.question
+        if decided.instance.processes**2 > SHORTEST_FIRST:
+            return  # it would see a command or two of each run
         plain = attack_engine(decided.instance, question.settings._replace(reductions=()))
         most = SHORTEST_FIRST if decided.facts.passed else SHORTEST_FIRST_IN_PYTHON
         for _ in plain.run():
@@ -234,7 +236,8 @@ class Judged:
         from pgasrob.robustness.effect_search import EffectSearch
 
         watch = self._session.watch
-        self._meaning = meaning = EffectSearch(self._decided.instance, self._session.question.engine.name, run)
+        traces, engine = self._decided.facts.traces, self._session.question.engine.name
+        self._meaning = meaning = EffectSearch(self._decided.instance, engine, run, traces)
         self.effect = meaning.effect
         limits = (watch.limits.max_sc_states, watch.limits.max_states)
         for _ in meaning.run(*(limit for limit in limits if limit is not None)):

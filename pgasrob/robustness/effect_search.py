@@ -8,9 +8,10 @@ confirmed it. Where the search comes to its end without one, no run has one; whe
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
 from pgasrob.program import core
 from pgasrob.program.expressions import Const
@@ -29,11 +30,13 @@ from pgasrob.robustness.maximal_runs import (
     Runs,
     Sight,
     Viewer,
+    Word,
     shows_more,
     unknown_memory,
     words_of,
 )
 from pgasrob.robustness.reasons import AnyValue, EffectLimit, InternalError, Reason, RunsLeftOut, ScRunsLeft
+from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.robustness.verdict import Effect, EndValue, Witness
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import FailedAssertion, with_failure
@@ -47,23 +50,27 @@ from pgasrob.stop_points import stop_point
 MOST_SC_STATES = 5_000
 MOST_EFFORT, MOST_EFFORT_AFTER_WITNESS = 8_000, 4_000
 """What the search for a run may take, among all runs and among those that go on from one violation."""
+MANY_PROCESSES = 64
 MOST_EFFORT_FOR_ASSERTIONS, MOST_EFFORT_TO_AN_END = 500, 1_000
 """How much more, when an outcome has been found, to find an assertion that fails; and from there to an end."""
 
 
 class EffectSearch:
-    """The search for what ``witness`` means, a violation of ``instance`` that ``engine`` has found.
+    """The search for what ``witness`` means, a violation of ``instance`` that ``engine`` has found. ``traces``: of its
+    SC runs.
 
     ``run`` yields now and then. Afterwards ``effect`` is what has been found, and ``witness`` the violation to show:
     another one, where that changes an outcome and the first does not.
     """
 
-    def __init__(self, instance: Instance, engine: str, witness: Witness) -> None:
+    def __init__(self, instance: Instance, engine: str, witness: Witness, traces: ScTraces) -> None:
         self.witness = witness
         self.effect = Effect("none found")
         self._instance, self._engine = instance, engine
         self._viewer = Viewer(instance)
-        self._sc = Runs.under_sc(self._viewer)
+        self._sc, self._traces, self._sc_states = Runs.under_sc(self._viewer), traces, 0
+        # To look at a state takes longer where there are more processes than usual.
+        self._weight = 1 + instance.processes // MANY_PROCESSES
         self._network: Runs[State] | None = None
         self._ends: set[End] = set()
         self._sights: set[Sight] = set()
@@ -73,32 +80,29 @@ class EffectSearch:
     @property
     def states(self) -> int:
         """The states of the search that is going on."""
-        return self._sc.states if self._network is None else self._network.states
+        return max(self._sc.states, self._sc_states) if self._network is None else self._network.states
 
     def ended(self, reason: Reason | None) -> None:
         """Note that the search has come to nothing; ``reason``: what has ended it before it had seen all runs."""
         network = 0 if self._network is None else self._network.states
-        self.effect = Effect("none" if reason is None else "none found", reason, self._sc.states, network)
+        states = max(self._sc.states, self._sc_states)
+        self.effect = Effect("none" if reason is None else "none found", reason, states, network)
 
     def run(self, *most: int) -> Iterator[None]:
         """Search; each of ``most`` bounds the states of the SC runs."""
-        most_sc_states = min((MOST_SC_STATES, *most))
+        most_sc_states = min((max(1, MOST_SC_STATES // self._weight), *most))
         program = self._instance.program
         if program.gaps or program.blind_awaits:
             gaps = program.gaps or ("nobody can say whether an await blocks that looks at an unknown value",)
             return self.ended(ScRunsLeft(RunsLeftOut(gaps)))
-        self._sights.update(self._sc.begin()[1])
-        for seen in self._sc.explore():
-            if self._sc.states > most_sc_states:
-                return self.ended(ScRunsLeft(EffectLimit(most_sc_states)))
-            if seen is None:
-                yield
-            elif isinstance(seen[1], End):
-                self._ends.add(seen[1])
-            else:
-                self._sights.add(seen[1])
-        if self._sc.undecided:
-            return self.ended(ScRunsLeft(EffectLimit(self._sc.states)))
+        yield from self._traces.explore()
+        only = self._traces.only()
+        if only is not None:
+            self._see_the_only(only)
+        else:
+            left = yield from self._see_all(most_sc_states)
+            if left is not None:
+                return self.ended(ScRunsLeft(EffectLimit(left)))
         self._commands = {each for sight in self._sights if isinstance(sight, At) for each in self._before(sight)}
         found = yield from self._continuation_of(self.witness)
         if found is None:
@@ -114,6 +118,28 @@ class EffectSearch:
             found = yield from self._with_witness(found)
         self._report(found)
         return None
+
+    def _see_the_only(self, computation: Computation) -> None:
+        """See what all SC runs show: they are one but for the order of what is independent."""
+        sights, end = self._seen_of(replay(self._instance, computation))
+        assert end is not None, "it goes on to its end"
+        self._sights.update([*self._sc.begin()[1], *sights])
+        self._ends.add(end)
+        self._sc_states = len(computation) + 1
+
+    def _see_all(self, most: int) -> Generator[None, None, int | None]:
+        """See what the SC runs show, state by state. None, or where there are too many how many have been looked at."""
+        self._sights.update(self._sc.begin()[1])
+        for seen in self._sc.explore():
+            if self._sc.states > most:
+                return most
+            if seen is None:
+                yield
+            elif isinstance(seen[1], End):
+                self._ends.add(seen[1])
+            else:
+                self._sights.add(seen[1])
+        return self._sc.states if self._sc.undecided else None
 
     @cached_property
     def _behind_polls(self) -> set[tuple[int, int | None]]:
@@ -186,6 +212,7 @@ class EffectSearch:
                 if isinstance(sight, FailedAssertion):
                     return run
         hopeless: set[Sight] = set()
+        most = max(1, most // self._weight)
         for seen in runs.explore():
             if runs.effort > most or (first is not None and not self._instance.has_assertions):
                 break
@@ -219,8 +246,10 @@ class EffectSearch:
         for seen in further.explore():
             if seen is not None and isinstance(seen[1], End):
                 return further.computation(seen[0])
-            if further.effort > MOST_EFFORT_TO_AN_END:
+            if further.effort > max(1, MOST_EFFORT_TO_AN_END // self._weight):
                 break
+        if self._weight > 1 and (run := self._straight_to_an_end(words, node.state)) is not None:
+            return run
         if assumes_are_guesses(self._instance):
             return None
         space, state = StateSpace(self._instance), node.state
@@ -234,6 +263,30 @@ class EffectSearch:
             )
             words.append(word)
         return computation_of(words)
+
+    def _straight_to_an_end(self, words: Sequence[Word], state: State) -> Computation | None:
+        """The run ``words`` to ``state``, and on with the ranks one after the other, each as far as it comes; None
+        where that leads to no end."""
+        space, words = StateSpace(self._instance), [*words]
+        most = len(words) + 2 * sum(len(automaton.transitions) for automaton in self._instance.automata)
+
+        def moves(rank: int | None) -> Iterator[tuple[Word, State]]:
+            if rank is None:
+                return space.barriers(state)
+            return chain(space.steps_of(state, rank), space.issues_of(state, rank))
+
+        going = True
+        while going:
+            going = False
+            for rank in (*range(self._instance.processes), None):
+                while (edge := next(moves(rank), None)) is not None:
+                    stop_point()
+                    words.append(edge[0])
+                    state, going = edge[1], True
+                    if len(words) > most:
+                        return None
+        computation = computation_of(words)
+        return computation if self._seen_of(replay(self._instance, computation))[1] is not None else None
 
     def _with_witness(self, found: Computation) -> Generator[None, None, Computation]:
         """A run like ``found`` that goes on from an irreducible violation, which becomes the witness, where there is
@@ -264,7 +317,7 @@ class EffectSearch:
         effect = Effect(
             "assertion" if failed else "outcome",
             None,
-            self._sc.states,
+            max(self._sc.states, self._sc_states),
             self._network.states,
             Witness("violation", run, HappensBefore(computation).cycle),
         )

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 DEFAULT_MAX_STATES = 1_000_000
 DEFAULT_SC_STATES = 50_000
 """Nearly always all SC states, and never for long."""
+USUAL_PROCESSES = 64
+"""So many processes, or fewer, have all :data:`DEFAULT_SC_STATES`."""
 LEAST_MEMORY = 100_000_000
 """What a check gets though the memory be exhausted: most need less, and would else be refused for no reason."""
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -44,6 +46,13 @@ class Limits:
     timeout: float | None = None
     memory: int | None = field(default_factory=spare_memory)
     max_sc_states: int | None = DEFAULT_SC_STATES
+
+    def sc_states(self, processes: int) -> int | None:
+        """``max_sc_states`` where there are so many ``processes``: fewer where there are more than usual, since to look
+        at a state takes longer then."""
+        if self.max_sc_states is None:
+            return None
+        return max(1, self.max_sc_states * USUAL_PROCESSES // max(processes, USUAL_PROCESSES))
 
     def __post_init__(self) -> None:
         for states in (self.max_states, self.max_sc_states):

@@ -292,6 +292,7 @@ class _Space(Protocol[S]):
     @property
     def initial(self) -> S: ...
     def successors(self, state: S) -> Iterable[tuple[Word, S]]: ...
+    def barriers(self, state: S) -> Iterable[tuple[Word, S]]: ...
     def issues_of(self, state: S, rank: int) -> Iterable[tuple[Word, S]]: ...
 
 
@@ -303,6 +304,10 @@ class _Independence(Generic[S]):
         known = futures(instance)
         self._before_barrier, self._ever = known.before_barrier, known.ever
         self.has_loops = instance.has_loops
+
+    def beginning_with(self, state: S, first: Letter) -> Iterable[tuple[Word, S]]:
+        """The edges from ``state`` whose word begins with the letter ``first``, and maybe others."""
+        return self.space.barriers(state) if first.kind == "barrier" else self.space.issues_of(state, first.rank)
 
     def met(self, access: Access[Cell], state: S) -> bool:
         """Whether a command that some rank may still issue makes an access that conflicts."""
@@ -357,6 +362,11 @@ class _NetworkRuns(_Independence[State]):
         self.network = StateSpace(instance)
         standstill = Standstill[State](StateSpace, instance, assumes_are_guesses(instance))
         super().__init__(instance, self.network, standstill)
+
+    def beginning_with(self, state: State, first: Letter) -> Iterable[tuple[Word, State]]:
+        if first.kind in POPS:
+            return self.network.steps_of(state, first.rank)
+        return super().beginning_with(state, first)
 
     def is_free(self, operands: Operands, state: State, rank: int) -> bool:
         match operands:
@@ -444,11 +454,10 @@ class Runs(Generic[S]):
 
         Raises ValueError when it is no run.
         """
-        space = self._rules.space
-        state: S = space.initial
-        node, seen = self._viewer.begin(state)
+        node, seen = self._viewer.begin(self._rules.space.initial)
         for word in words:
-            found = next((after for letters, after in space.successors(node.state) if letters == word), None)
+            edges = self._rules.beginning_with(node.state, word[0])
+            found = next((after for letters, after in edges if letters == word), None)
             if found is None:
                 raise ValueError("it is no run of the program")
             node, sights = self._viewer.follow(node, word, found)

@@ -16,6 +16,8 @@ from pgasrob.semantics.computation import Computation, Event, writes
 from pgasrob.semantics.happens_before import HappensBefore, LatestAccesses
 from pgasrob.stop_points import stop_point
 
+MOST_LINKS = 100_000
+"""How many links between commands are followed to find a short cycle: part of a second."""
 Commands = int
 """A set of commands, as bits."""
 
@@ -76,6 +78,33 @@ class Cycles:
             met[command] = len(met)
             command = min(self._after[command])
         return [other for other, place in met.items() if place >= met[command]]
+
+    def shortest(self) -> list[int]:
+        """The commands of a cycle: of a shortest one, unless that would take too long to find."""
+        found, effort = self.one(), 0
+        for start in sorted(self._after):
+            before: dict[int, int] = {}
+            front = [start]
+            for _ in range(len(found) - 1):
+                stop_point()
+                following: list[int] = []
+                for command in front:
+                    for after in self._after[command]:
+                        effort += 1
+                        if after not in before:
+                            before[after] = command
+                            following.append(after)
+                if start in before or not following:
+                    break
+                front = following
+            if start in before:
+                found = [start]
+                while before[found[-1]] != start:
+                    stop_point()
+                    found.append(before[found[-1]])
+            if effort > MOST_LINKS:
+                break
+        return found
 
     @property
     def size(self) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import Engine, Facts, JoinedFacts, Settings, wanted_reductions
+from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.semantics.sequential import SequentialFacts
 from pgasrob.twins import search_of_sc_runs
 
@@ -15,13 +16,14 @@ class ScFacts(JoinedFacts):
     """What is known of the SC runs of ``instance`` so far, from whatever search.
 
     An engine may pass SC runs on its way. Beside it there is a search for the facts alone, for what an engine leaves
-    out that has ended early, or passes none, or need not run at all.
+    out that has ended early, or passes none, or need not run at all; in large programs first trace by trace.
     """
 
     def __init__(self, instance: Instance, engine: Engine, settings: Settings) -> None:
         self._instance, self._settings, self._engine = instance, settings, engine
         self._passed = engine.facts
         self._own: Facts | None = SequentialFacts(instance) if self._passed is None else None
+        self._traces: ScTraces | None = None
 
     @property
     def passed(self) -> bool:
@@ -33,9 +35,21 @@ class ScFacts(JoinedFacts):
         or when it has looked at more than ``most`` states, each of its parts if it has several."""
         if self._passed is not None and self._engine.settled:
             return self._passed.explore(most)  # it searches SC runs alone, when it is asked to
-        if self._own is None:
-            self._own = search_of_sc_runs(self._instance, wanted_reductions(self._settings), self._settings.memory)
-        return self._own.explore(most)
+        return self._search(most)
+
+    def _search(self, most: int | None) -> Iterator[None]:
+        yield from self.traces.explore()
+        if self.traces.facts is None:
+            if self._own is None:
+                self._own = search_of_sc_runs(self._instance, wanted_reductions(self._settings), self._settings.memory)
+            yield from self._own.explore(most)
+
+    @property
+    def traces(self) -> ScTraces:
+        """The SC runs, one of each trace."""
+        if self._traces is None:
+            self._traces = ScTraces(self._instance, self._settings.memory)
+        return self._traces
 
     @property
     def explored(self) -> int:
@@ -44,7 +58,8 @@ class ScFacts(JoinedFacts):
 
     @property
     def sources(self) -> list[Facts]:
-        return [facts for facts in (self._own, self._passed) if facts is not None]
+        traces = None if self._traces is None else self._traces.facts
+        return [facts for facts in (self._own, self._passed, traces) if facts is not None]
 
     @property
     def complete(self) -> bool:

@@ -18,6 +18,7 @@ from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.needed_commands import Commands, Cycles, Item, Ways, everything, items_of
 from pgasrob.semantics.computation import Event, has_steps, writes
 from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.state_space import State, StateSpace
 from pgasrob.stop_points import stop_point
 
@@ -25,6 +26,8 @@ MOST_EFFORT = 20_000
 """Events tried up to which the fewest commands are looked for: a fraction of a second."""
 
 EVERY: Commands = -1
+MANY = 16
+"""Processes beyond which what one cycle does not need is left out at once, before anything is tried."""
 PIECES = 8
 IN_A_ROW = 24
 """When that is too much: commands in a row that are tried by themselves, and the share of one such trial."""
@@ -53,7 +56,8 @@ def without_others(violation: Violation, kept: Commands) -> Violation:
             numbers[event.issued] = issued[event.rank] = issued.get(event.rank, -1) + 1
         events.append(event._replace(operation=numbers[event.issued]))
     parts, marks = violation.parts, violation.marks
-    right = marks is not None and not any(mark for place, mark in enumerate(marks) if place not in set(places))
+    staying = set(places)
+    right = marks is not None and not any(mark for place, mark in enumerate(marks) if place not in staying)
     return Violation(
         tuple(events),
         None if parts is None else tuple(parts[place] for place in places),
@@ -172,9 +176,14 @@ class Shrinking:
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every event."""
+        focused = self._space.instance.processes > MANY and self._focus()
         yield from self._leave_out(EVERY, self._most)
         if self.found.irreducible:
             return
+        if not focused and self._focus():
+            yield from self._leave_out(EVERY, self._most)
+            if self.found.irreducible:
+                return
         before, end = self.found.violation, self.effort + self._most
         for tried in self._search.walk(len(self._search.items)):
             self.effort += tried * self._weight
@@ -187,6 +196,21 @@ class Shrinking:
             yield from self._leave_out(piece, self._most // PIECES)
         if self.found.violation is not before:
             yield from self._leave_out(EVERY, self._most)
+
+    def _focus(self) -> bool:
+        """Keep the commands of one short cycle and those without which their ranks, or those that pass a barrier with
+        them, do not come there, if that is a run: values may take ranks elsewhere. Whether it is."""
+        fewer = self._search.around_one_cycle()
+        if fewer is None:
+            return False
+        try:
+            run = replay(self._space.instance, fewer.computation)
+        except ReplayError:
+            return False
+        if not run.complete or HappensBefore(run.computation).cycle is None:
+            return False
+        self._search, self.found = _Fewest(self._space, fewer), Shrunk(fewer, None)
+        return True
 
     def _leave_out(self, optional: Commands, most: int) -> Iterator[None]:
         """Leave out as many of the ``optional`` commands as possible, unless that takes more than ``most``."""
@@ -237,6 +261,14 @@ class _Fewest:
         assert self.kept is not None
         first = next(place for place, item in enumerate(self.items) if not self.kept >> item.command & 1)
         return _Fewest(self._space, without_others(self.violation, self.kept), self._path[: first + 1])
+
+    def around_one_cycle(self) -> Violation | None:
+        """The violation with the commands alone that are needed for one cycle, one of the shortest, for all that
+        control automata say; None where these are all, or there is no cycle."""
+        if not self._cycles.core:
+            return None
+        needed = Ways(self._space.instance, self.items).take(sum(1 << command for command in self._cycles.shortest()))
+        return None if needed == self.everything else without_others(self.violation, needed)
 
     def walk(self, end: int) -> Iterator[int]:
         """Continue the path up to the item at ``end``, if that is possible."""

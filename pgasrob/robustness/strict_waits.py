@@ -19,6 +19,7 @@ from pgasrob.robustness.free_ways import doubt, without_free_ways
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.reasons import Reason, RunsLeftOut, ScStateLimit, WaitingLeft
 from pgasrob.robustness.rests_on import rests_on
+from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.robustness.session import LOWERING, Failed, Session
 from pgasrob.robustness.verdict import Verdict, Witness
 from pgasrob.semantics.replay import replay
@@ -87,6 +88,11 @@ def _searched(session: Session, instance: Instance) -> _Found:
     wait = next((each for each in instance.program.assumptions if each.kind is _ASSUMED), None)
     left: Reason | None = None
     for searched in _instances(instance):
+        traces = ScTraces(searched, session.question.settings.memory)
+        for _ in traces.explore():
+            session.watch.look_around("SC runs", traces.states)
+        if traces.facts is not None:
+            return _Found(instance, None, wait, left)
         facts = search_of_sc_runs(
             searched, wanted_reductions(session.question.settings), session.question.settings.memory
         )

@@ -61,6 +61,10 @@ class SequentialSpace:
     def successors(self, state: SequentialState) -> Iterator[Edge]:
         for rank in range(self.instance.processes):
             yield from self.issues_of(state, rank)
+        yield from self.barriers(state)
+
+    def barriers(self, state: SequentialState) -> Iterator[Edge]:
+        """The transitions by which all ranks pass a barrier."""
         for arrivals in self.instance.barriers(state.control):
             yield barrier_word(self.instance, arrivals), state._replace(control=behind(state.control, arrivals))
 

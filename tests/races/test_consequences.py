@@ -15,7 +15,7 @@ from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.races import consequences as decided_by
 from pgasrob.races.consequences import race_consequences
-from pgasrob.races.end_sets import AllEnds, ScNode, Step
+from pgasrob.races.end_sets import AllEnds, ScNode, Step, least_states
 from pgasrob.robustness.check import check
 from pgasrob.robustness.maximal_runs import Viewer, Word
 from pgasrob.robustness.question import Question, Robustness
@@ -23,6 +23,7 @@ from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit, StateLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import RaceConsequences
 from pgasrob.robustness.watch import LimitReached
+from pgasrob.semantics.sequential import SequentialFacts
 from tests.oracle import dead_values
 from tests.oracle.race_order import RaceOrder, TooLarge
 from tests.oracle.strategies import random_program
@@ -376,3 +377,21 @@ def test_a_look_hides_no_race_in_its_line(commands: str, answer: str) -> None:
     session = Session(Question(parse_c(ONE_LINE % commands), 2, asked=Robustness(effect=False)))
     verdict = check(session)
     assert (verdict.verdict, race_consequences(session, verdict).answer) == ("robust", answer)
+
+
+def test_there_are_as_many_sc_states_as_are_promised() -> None:
+    several = 0
+    for seed in range(examples(40, 4_000)):
+        found = to_pgas(numbered(random_program(seed, ranks=(2, 3), commands=CHOICES[seed % len(CHOICES)])))
+        instance = parse(found).instantiate()
+        facts = SequentialFacts(instance)
+        for _ in facts.explore(MOST):
+            pass
+        assert facts.states >= least_states(instance) or facts.fault, found
+        several += least_states(instance) > 1
+    assert several > 10
+
+
+def test_so_many_ranks_have_too_many_sc_states() -> None:
+    assert least_states(parse("program p; nodes 15; memory x; process { mem[x] <- 1; }").instantiate()) == 1 << 15
+    assert least_states(parse("program p; nodes 15; memory x; process { await(mem[x] == 0); }").instantiate()) == 1

@@ -22,13 +22,16 @@ from pgasrob import twins
 from pgasrob.automata.automaton import Interned
 from pgasrob.batch.job import find_programs
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.reference.attack_search import AttackSearch
+from pgasrob.robustness import shrink
 from pgasrob.robustness.cycle_types import CycleTypeAutomata
 from pgasrob.robustness.definition import DefinitionSearch, DefinitionState, HappensBeforeSpace
 from pgasrob.robustness.engine import Engine, Violation
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm, Marks
 from pgasrob.robustness.marking import marks_of
 from pgasrob.robustness.native_attack import NativeSearch
+from pgasrob.robustness.needed_commands import Cycles, items_of
 from pgasrob.robustness.normal_form import Letter as Generated
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.robustness.product import ProductSearch
@@ -679,3 +682,30 @@ def test_marks_of_a_cycle_that_comes_to_a_rank_twice() -> None:
 def test_a_cycle_needs_a_conflict() -> None:
     with pytest.raises(ValueError, match="conflict"):
         marks_of([Edge(0, 1, "id"), Edge(1, 0, "id")], tau(instance("barrier;", "barrier;"), "0:barrier"))
+
+
+@given(tiny_instances(most=7, commands=(*SHARING, *FURTHER)))
+@settings(max_examples=examples(20, 3_000))
+def test_around_one_cycle_first_no_choice_is_smaller_either(program: Instance) -> None:
+    """As where there are many ranks: what the first cycle does not need goes before anything is tried."""
+    computation = a_whole_run(program)
+    if computation is None:
+        return
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shrink, "MANY", 0)
+        found = shrunk(program, Violation(computation))
+    small = found.violation.computation
+    assert found.irreducible is True and is_violation(program, small)
+    assert fewest(program, small) == size(small)
+
+
+def test_the_cycle_that_is_kept_is_a_short_one() -> None:
+    """A put, the barrier behind it, and a read: of one rank or of two, though all make the mistake."""
+    body = "mem[x] <- 1; write(x, (me + 1) % nodes, y, q); s <- mem[y]; barrier; r <- mem[y];"
+    text = f"program p; nodes 9; memory x, y; register r, s; queue q; process {{ {body} }}"
+    program = parse(text).instantiate()
+    computation = a_whole_run(program)
+    assert computation is not None
+    cycles = Cycles(items_of(computation))
+    assert len(cycles.shortest()) == 4 <= len(cycles.one())
+    assert cycles.among(sum(1 << command for command in cycles.shortest()))

@@ -295,16 +295,16 @@ class Call(Protocol):
         """What this rank has in ``cell``, of which ``register`` has been loaded: a number where it is known and such
         numbers are looked for."""
 
-    def tell(self, rank: int, key: str) -> None:
-        """Let ``rank`` know that this rank does to it what ``key`` says."""
+    def note_at(self, rank: int, key: str) -> None:
+        """Note at ``rank`` that this rank does to it what ``key`` says."""
         ...
 
-    def told(self, key: str) -> tuple[int, ...]:
-        """The ranks that have told this one so; more of them may be known later, and then the machine runs again."""
+    def noted(self, key: str) -> tuple[int, ...]:
+        """The ranks that have noted so at this one; there may be more later, and then the machine runs again."""
         ...
 
-    def told_by(self, rank: int, key: str) -> tuple[int, ...]:
-        """The ranks that ``rank`` has told so, in the same way."""
+    def noted_by(self, rank: int, key: str) -> tuple[int, ...]:
+        """The ranks at which ``rank`` has noted so, in the same way."""
         ...
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:

@@ -34,7 +34,7 @@ def arrive(steps: Steps, group: Group, collective: str, sets: int = SETS, *, cho
     if group.members is EVERYONE:
         steps.do(Store(cell_of(call, group, collective, "flag", phase % sets), Const(0 if again else 1)))
         return phase
-    for member in call.told(_awaited(group, collective)) if chosen else group.members:
+    for member in call.noted(_awaited(group, collective)) if chosen else group.members:
         if member != call.rank:
             flag = _flag(call, group, collective, member, call.rank) if chosen else call.rank
             cell = cell_of(call, group, collective, "flag", phase % sets, flag)
@@ -74,13 +74,13 @@ def _phase(steps: Steps, group: Group, collective: str) -> int:
 
 
 def _awaited(group: Group, collective: str) -> str:
-    """Under which key a rank is told who waits for it."""
+    """Under which key ranks note at another one that they wait for it."""
     return group.name(f"awaited.{collective}")
 
 
 def _flag(call: Call, group: Group, collective: str, waiting: int, member: int) -> int:
     """The number of the flag of ``member`` among those that the rank ``waiting`` has chosen to wait for."""
-    return call.told_by(waiting, _awaited(group, collective)).index(member)
+    return call.noted_by(waiting, _awaited(group, collective)).index(member)
 
 
 def await_arrival(steps: Steps, group: Group, collective: str, member: int | Expr, *, chosen: bool = False) -> None:
@@ -95,7 +95,7 @@ def await_arrival(steps: Steps, group: Group, collective: str, member: int | Exp
     assert isinstance(member, int)
     flag = member
     if chosen:
-        steps.call.tell(member, _awaited(group, collective))
+        steps.call.note_at(member, _awaited(group, collective))
         flag = _flag(steps.call, group, collective, steps.call.rank, member)
     cell = cell_of(steps.call, group, collective, "flag", phase & 1, flag)
     steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))

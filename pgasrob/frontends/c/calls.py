@@ -440,18 +440,18 @@ class MachineCall:
     def held(self, cell: Expr, register: Register) -> Expr:
         return self.machine.issuer.moved.held(cell, register)
 
-    def tell(self, rank: int, key: str) -> None:
-        for teller in self.machine.position.rank.numbers:
-            self.machine.facts.tell(rank, key, teller)
+    def note_at(self, rank: int, key: str) -> None:
+        for own in self.machine.position.rank.numbers:
+            self.machine.facts.note_at(rank, key, own)
 
-    def told(self, key: str) -> tuple[int, ...]:
-        told = self.machine.facts.told
-        found = alike([tuple(sorted(told.get((rank, key), ()))) for rank in self.machine.position.rank.numbers])
+    def noted(self, key: str) -> tuple[int, ...]:
+        noted = self.machine.facts.noted
+        found = alike([tuple(sorted(noted.get((rank, key), ()))) for rank in self.machine.position.rank.numbers])
         assert isinstance(found, tuple)
         return found
 
-    def told_by(self, rank: int, key: str) -> tuple[int, ...]:
-        return tuple(sorted(self.machine.facts.told_by.get((rank, key), ())))
+    def noted_by(self, rank: int, key: str) -> tuple[int, ...]:
+        return tuple(sorted(self.machine.facts.noted_by.get((rank, key), ())))
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:

@@ -144,8 +144,8 @@ class Facts:
         self.generalised: set[Hashable] = set()
         self.left_unknown: set[tuple[str, int]] = set()
         self.published: dict[tuple[int, str], Hashable] = {}
-        self.told: dict[tuple[int, str], set[int]] = {}
-        self.told_by: dict[tuple[int, str], set[int]] = {}
+        self.noted: dict[tuple[int, str], set[int]] = {}
+        self.noted_by: dict[tuple[int, str], set[int]] = {}
         self.unknowns = False
         self.uncertain = CellSet()
         self.decisive_cells = CellSet()
@@ -265,12 +265,12 @@ class Facts:
             self.published[rank, key] = value
             self.changed()
 
-    def tell(self, rank: int, key: str, teller: int) -> None:
-        """Have ``rank`` know under ``key`` of the rank ``teller``, in the next pass at the latest."""
-        told = self.told.setdefault((rank, key), set())
-        if teller not in told:
-            told.add(teller)
-            self.told_by.setdefault((teller, key), set()).add(rank)
+    def note_at(self, rank: int, key: str, by: int) -> None:
+        """Have ``rank`` know under ``key`` of the rank ``by``, in the next pass at the latest."""
+        noted = self.noted.setdefault((rank, key), set())
+        if by not in noted:
+            noted.add(by)
+            self.noted_by.setdefault((by, key), set()).add(rank)
             self.changed()
 
     def declare(

@@ -7,6 +7,7 @@ members.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import cast
 
@@ -84,7 +85,13 @@ def key_of(parts: tuple[object, ...]) -> Key:
 
 
 def ranks(members: tuple[object, ...]) -> tuple[int, ...]:
-    return EVERYONE if members is EVERYONE else tuple(member for member in members if isinstance(member, int))
+    return EVERYONE if members is EVERYONE else _numbers(members)
+
+
+@lru_cache(maxsize=100)
+def _numbers(members: tuple[object, ...]) -> tuple[int, ...]:
+    """The same numbers; the ranks of a large program ask for it in turn."""
+    return tuple(member for member in members if isinstance(member, int))
 
 
 # Facts of other ranks

@@ -102,8 +102,8 @@ def test_a_fence_that_is_no_barrier_tells_only_those_who_wait_for_it() -> None:
         "MPI_Put(&one, 1, MPI_INT, (me + 1) % n, 0, 1, MPI_INT, w); MPI_Win_fence(0, w);"
     )
     lines = processes(FRAME % body, 9)
-    for rank, told in ((0, 8), (4, 3)):
+    for rank, before in ((0, 8), (4, 3)):
         assert [line for line in lines[rank] if line.startswith("await")] == [
-            f"await_add({told}, mem[mpi_window_world_0_MPI_Win_fence_flag_0_0] == 0, 1);",
+            f"await_add({before}, mem[mpi_window_world_0_MPI_Win_fence_flag_0_0] == 0, 1);",
             "await(mem[mpi_window_world_0_MPI_Win_fence_flag_0_0] == 1);",
         ]
