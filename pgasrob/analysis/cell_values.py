@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pgasrob.analysis.barrier_views import Arrivals
 from pgasrob.analysis.cell_views import UNKNOWN_QUEUE, View
+from pgasrob.analysis.counters import is_wide
 from pgasrob.analysis.operand_cases import Case, ImmediateCase, OperandCases, Registers
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.regions import Location
@@ -173,11 +174,39 @@ class CellValues:
             raise TooMuch
         return list(dict.fromkeys(self.cells.number(rank, address) for rank in at for address in found))
 
-    def _write(self, place: Location, number: int, values: Values, in_step: bool) -> None:
+    def _write(self, place: Location, number: int, values: Values, in_step: bool, is_sum: bool = False) -> None:
         cell = self.cells[number]
-        if values and cell.write(cell.sent if in_step else cell.issued, place, values):
-            for reader in cell.readers:
-                self._push(reader)
+        if values and cell.write(cell.sent if in_step else cell.issued, place, values, is_sum):
+            self._changed(number)
+
+    def _changed(self, number: int) -> None:
+        for reader in self.cells[number].readers:
+            self._push(reader)
+
+    def _update(
+        self,
+        place: Location,
+        number: int,
+        update: core.Update[Expr],
+        held: Values,
+        given: tuple[Values, Values],
+        in_step: bool,
+    ) -> tuple[Values, Values]:
+        """Note that a cell with one of the values ``held`` is updated: those it may have had, and those it has then."""
+        state, process = place
+        adds = update.operation == "add" and is_wide(update.type) and bool(given[0])
+        is_sum = adds and not self._instance.automata[process].goes_round[state]
+        if is_sum:
+            cell = self.cells[number]
+            if cell.add(place, given[0]):
+                self._changed(number)
+            sums = cell.sums(place)
+            held = held if sums is None else common(held, sums)
+        if update.reads and not held:
+            return NONE, NONE
+        content, changed = applied(update, held, *given)
+        self._write(place, number, changed, in_step, is_sum)
+        return held, content
 
     # Commands
 
@@ -219,12 +248,13 @@ class CellValues:
         ranks = frozenset((self._instance.home[place[1]],)) if form.access.cell.rank is None else given.ranks
         for number in self._numbers(ranks, given.addresses):
             held = given.satisfying(self._read(place, after.known, number)) if reads else NONE
+            new = held
+            if form.update is not None and (held or not reads):
+                held, new = self._update(place, number, form.update, held, given.given, in_step=False)
             if reads and not held:
                 continue
             possible, loaded = True, united(loaded, held)
-            new, changed = (held, NONE) if form.update is None else applied(form.update, held, *given.given)
             after.contents[number] = united(after.contents.get(number, NONE), new)
-            self._write(place, number, changed, in_step=False)
         if possible:
             after.keep(given.case, loaded)
 
@@ -252,7 +282,7 @@ class CellValues:
                     held = NONE
                     for number in cells:
                         old = self._read_later(place, known, number, target)
-                        self._write(place, number, applied(update, old, carried, expected)[1], in_step=True)
+                        old = self._update(place, number, update, old, (carried, expected), in_step=True)[0]
                         held = united(held, old)
                     carried = held
                     sure.update(cells if len(cells) == 1 and not update.reads else ())

@@ -55,13 +55,13 @@ def counting(form: Form) -> Counting | None:
     if not isinstance(form, core.Immediate) or form.update is None or form.update.operand is None:
         return None
     address, update, operand = constant(form.access.cell.address), form.update, form.update.operand
-    if address is None or form.condition is not None or not _is_wide(update.type):
+    if address is None or form.condition is not None or not is_wide(update.type):
         return None
     step: int | None = None
     match update.operation, operand:
         case "add", _:
             step = constant(operand)
-        case "compare_swap", Binary("+", left, right, type) if left == update.expected and _is_wide(type):
+        case "compare_swap", Binary("+", left, right, type) if left == update.expected and is_wide(type):
             step = constant(right)
         case "compare_swap", Const(value) if isinstance(update.expected, Const):
             step = value - update.expected.value
@@ -70,7 +70,7 @@ def counting(form: Form) -> Counting | None:
     return Counting(address, step, form.register, update.expected if update.operation == "compare_swap" else None)
 
 
-def _is_wide(type: IntType) -> bool:
+def is_wide(type: IntType) -> bool:
     """Whether no number up to :data:`GREATEST` wraps around."""
     return type.signed and type.bits >= INT32.bits
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pgasrob.analysis.intervals import Interval
 from pgasrob.analysis.range_analysis import Ranges
 from pgasrob.analysis.regions import Location
-from pgasrob.analysis.value_sets import MOST_VALUES, NONE, Values, between, united, within
+from pgasrob.analysis.value_sets import MOST_VALUES, NONE, Values, between, hull, united, within
+from pgasrob.program.expressions import INT32
 from pgasrob.program.instance import Instance
 
 
@@ -32,14 +33,15 @@ class SharedCell:
 
     ``bound``: the interval of all its values that is known before. ``ever``: the values that it may ever hold.
     ``issued``: what commands write at their issue; ``sent``: what their steps write. ``readers``: the places whose
-    commands read it.
+    commands read it. ``added``: what is added to it at places to which no process comes twice.
     """
 
-    __slots__ = ("_others", "bound", "ever", "initial", "issued", "readers", "sent")
+    __slots__ = ("_others", "_plain", "added", "bound", "ever", "initial", "issued", "readers", "sent")
 
     def __init__(self, initial: Values, bound: Interval) -> None:
         self.bound = bound
-        self.initial = self.ever = initial
+        self.initial = self.ever = self._plain = initial
+        self.added: dict[Location, Values] = {}
         self.issued: Writes = {}
         self.sent: Writes = {}
         self.readers: set[Location] = set()
@@ -64,13 +66,32 @@ class SharedCell:
             found = grown(found, values, self.bound)
         return found
 
-    def write(self, writes: Writes, place: Location, values: Values) -> bool:
-        """Note that a command at ``place`` may write ``values``, in one of the two ways; whether that is new."""
+    def add(self, place: Location, values: Values) -> bool:
+        """Note that a command at ``place`` adds one of ``values``, at most once; whether that is new."""
+        before = self.added.get(place, NONE)
+        self.added[place] = after = grown(before, values, INT32.range)
+        return after is not before
+
+    def sums(self, place: Location) -> Values | None:
+        """What the cell may hold before what is added at ``place``: what has been written otherwise, with what is added
+        elsewhere; None where that may be too large."""
+        low, high = hull(self._plain)
+        for values in (values for other, values in self.added.items() if other != place):
+            least, greatest = hull(values)
+            low, high = low + min(least, 0), high + max(greatest, 0)
+        return between(low, high) if INT32.range[0] <= low and high <= INT32.range[1] else None
+
+    def write(self, writes: Writes, place: Location, values: Values, is_sum: bool = False) -> bool:
+        """Note that a command at ``place`` may write ``values``, in one of the two ways; whether that is new.
+        ``is_sum``: by adding what :meth:`add` has noted."""
         state, process = place
+        plain = self._plain
+        if not is_sum:
+            self._plain = grown(plain, values, self.bound)
         before = writes.setdefault(process, {}).get(state, NONE)
         after = grown(before, values, self.bound)
         if after is before:
-            return False
+            return self._plain is not plain
         writes[process][state] = after
         self.ever = grown(self.ever, after, self.bound)
         for other, known in self._others.items():

@@ -137,6 +137,8 @@ NO_FAULT = {
     "the register of a copy is tested": "x = 9 | process { r <- mem[x]; s <- r; if (r != 9) { r <- mem[a + s]; } }",
     "an update that sets an index before a barrier": """x = 9, y | process {
         update(set, me, 1 - me, x, q); wait(q); barrier; r <- mem[x]; s <- mem[a + r]; }""",
+    "tickets by updates that are deferred": """x, y | process {
+        update(add, 1, 0, x, q, y); wait(q); r <- mem[y]; s <- mem[a + r]; }""",
     "a poll": """x = 9 | process 0 { r <- mem[x]; while (r == 9) { r <- mem[x]; } s <- mem[a + r]; }
         process 1 { r <- swap(0, x, 1); }""",
 }
@@ -157,6 +159,24 @@ FAULT = {
     "a copy in the other branch": f"""x = 9 | {SETS} process 0 {{
         s <- mem[z]; r <- mem[x]; if (s == 0) {{ s <- r; }} else {{ s <- 1; }}
         if (s != 9) {{ r <- mem[a + r]; }} }}""",
+    "tickets that are drawn in a loop": """x, y | process {
+        while (s < 3) { update(add, 1, 0, x, q, y); wait(q); s <- s + 1; } r <- mem[y]; s <- mem[a + r]; }""",
+    "tickets after a store": """x, y | process 1 { r <- fetch_add(0, x, 1); }
+        process 0 { mem[x] <- 1; update(add, 1, 0, x, q, y); wait(q); r <- mem[y]; s <- mem[a + r]; }""",
+    "tickets that count down": """x = 1, y | process {
+        update(add, -1, 0, x, q, y); wait(q); r <- mem[y]; s <- 2 / r; r <- fetch(0, x); s <- 2 / (r - 1); }""",
+    "a result is added to": """x, y = 9 | process {
+        update(add, 1, me, y, q, x); wait(q); r <- fetch_add(me, x, 1); s <- mem[a + r]; }""",
+    "what is added comes from memory": """x, y | process 1 { mem[y @ 0] <- 9; }
+        process 0 { update_from(add, y, 0, x, q); wait(q); r <- mem[x]; s <- mem[a + r]; }""",
+    "what is added is known late": """x, w | process 2 { r <- fetch_add(0, x, 1); s <- mem[a + r]; }
+        process 0 { r <- mem[w]; r <- fetch_add(0, x, r); }
+        process 1 { r <- 8; r <- r + 1; r <- r; r <- r; mem[w @ 0] <- r; }""",
+    "two branches add": f"""x | {SETS} process 0 {{
+        r <- mem[z]; if (r) {{ s <- fetch_add(me, x, 1); }} else {{ s <- fetch_add(me, x, 9); }}
+        s <- mem[x]; s <- mem[a + s]; }}""",
+    "one branch adds": """x | process 0 { choose { s <- fetch_add(me, x, 1); } or { mem[x] <- 9; }
+        s <- mem[x]; s <- mem[a + s]; } process 1 { skip; }""",
     "a store after the load": """x | process {
         r <- mem[x]; mem[x] <- 9; if (r != 9) { s <- mem[x]; s <- mem[a + s]; } }""",
     "a store somewhere after the load": """x, y | process {
