@@ -161,6 +161,15 @@ def race_trace_search(instance: Instance, strict: bool, memory: int | None) -> R
     return TracesRaceSearch(instance, strict)
 
 
+def reads_traces() -> bool:
+    """Whether the kernel reads trace files; one that was built from older sources does not."""
+    if not available():
+        return False
+    from pgasrob import _kernel
+
+    return hasattr(_kernel, "Streamed")
+
+
 def recorded_answers(recording: Recording, reading: Reading, strict: bool = False) -> NativeExact:
     """The answers for a recorded trace. Only the kernel has them: a recording has too many events for the reference,
     which it asks for short ones alone."""

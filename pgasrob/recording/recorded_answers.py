@@ -137,6 +137,8 @@ class RecordedTrace:
 
     def scan(self, reading: Reading, *, attacks: bool = False, strict: bool = False) -> Found | None:
         """Which segments have to be looked at closely; None: all. Raises :class:`LimitReached`."""
+        if not twins.reads_traces():
+            return None
         found = scan(self._trace, self.source, self.program, self._watch, reading, attacks, strict)
         if found is not None:
             self._legality = found.lowering.legality

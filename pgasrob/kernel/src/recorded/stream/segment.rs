@@ -112,23 +112,28 @@ impl Segment {
         })
     }
 
-    /// By rank and owner what others access of the owner's memory: all operations count, and the accesses of other ranks.
+    /// By rank and owner what others access of the owner's memory: all steps of operations count, and the accesses of other
+    /// ranks.
     fn foreign(&self, forms: &[Form], nodes: usize) -> HashMap<(u32, u32), Foreign> {
-        let mut steps = vec![(Vec::new(), Vec::new()); nodes];
+        let mut steps = vec![Accessed::default(); nodes];
+        let mut own: BTreeMap<u32, BTreeMap<u32, Accessed>> = BTreeMap::new();
         for (template, first) in self.called() {
-            let accesses = template.commands.iter().flat_map(|each| each.command.accesses());
-            for ((number, end), access) in template.ends.iter().enumerate().zip(accesses) {
-                let address = self.addresses[first + number];
-                let of = &mut steps[end.owner as usize];
-                of.0.push((address, address + end.size.max(1)));
-                if access.writes {
-                    of.1.push((address, address + end.size.max(1)));
+            for (each, &start) in template.commands.iter().zip(&template.starts) {
+                for (place, access) in each.command.accesses().enumerate() {
+                    let (end, address) = (&template.ends[start + place], self.addresses[first + start + place]);
+                    let of = if place < each.command.bound() {
+                        own.entry(end.owner).or_default().entry(each.rank as u32).or_default()
+                    } else {
+                        &mut steps[end.owner as usize]
+                    };
+                    let reach = (address, address + end.size.max(1));
+                    of.0.push(reach);
+                    of.1.extend(access.writes.then_some(reach));
                 }
             }
         }
         let steps: Vec<Foreign> =
             steps.into_iter().map(|(all, written)| foreign(Ranges::new(all), Ranges::new(written))).collect();
-        let mut own: BTreeMap<u32, BTreeMap<u32, Accessed>> = BTreeMap::new();
         for item in &self.items {
             let Item::Loop { rank, first, entries, .. } = *item else { continue };
             for each in &self.loops[first..first + entries] {
