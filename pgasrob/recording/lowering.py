@@ -269,7 +269,7 @@ class Lowering:
         yield from self._complete(made, STANDS_FOR_ALL)
         for member, number in self._ranks[rank].unmet.pop(window, {}).items():
             if alone:
-                yield made.event(self._signals.receive("fence", window, member, rank, number))
+                yield made.event(self._signals.receive("fence", window, member, rank, number), 1)
         if not alone:
             yield from self._arrive(made, self._of_window(made), "fence of all", window)
             return

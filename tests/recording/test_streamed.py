@@ -10,6 +10,7 @@ import pytest
 from pgasrob import twins
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.recording import recorded_answers
+from pgasrob.recording.lowering import Lowering
 from pgasrob.recording.memory_places import NotSupported
 from pgasrob.recording.native_recordings import NativeExact
 from pgasrob.recording.recorded_answers import RecordedTrace, check_trace, trace_races
@@ -86,6 +87,8 @@ def test_random_traces(tmp_path: Path) -> None:
         assert {name: met[name] for name in FOUND} == FOUND, met
 
 
+ALIKE = 6
+"""A seed of a trace in which a rank makes the same call before and after one that changes what it does."""
 OCCURS = (
     *("fresh", "attacked", "clean", "illegal", "refused", "changed", "view", "RUN", "LOAD", "STORE", "LOAD_RANGE"),
     *("STORE_RANGE", "UPDATE", "PUT", "GET", "ATOMIC", "FLUSH", "QUIET", "FENCE", "WAIT_UNTIL", "WINDOW_FENCE"),
@@ -122,3 +125,18 @@ def test_what_loops_do_to_memory_that_is_theirs_alone_costs_nothing(tmp_path: Pa
     path.write_bytes(drawn.content)
     found = check_trace(str(path))
     assert found.verdict == "robust" and found.stats is not None and found.stats.states > 10_000_000
+
+
+def test_calls_that_are_taken_to_be_alike_are_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody looks at what has been noted of a rank in between."""
+    monkeypatch.setattr(Lowering, "noted_of", lambda *_: None)
+    path = tmp_path / "run.pgastrace"
+    path.write_bytes(Drawn(ALIKE).content)
+    with pytest.raises(AssertionError):
+        compared(str(path), Counter(), strict=False)
+
+
+def test_two_fences_that_wait_for_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "run.pgastrace"
+    path.write_bytes(Drawn(100_127).content)
+    assert trace_races(str(path), Races()).verdict == "race"
