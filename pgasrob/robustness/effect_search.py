@@ -198,7 +198,18 @@ class EffectSearch:
         """A run that goes on from ``witness`` and shows something that no SC run does."""
         self._network = Runs.on_the_network(self._viewer)
         words = words_of(witness.run.computation)
-        return (yield from self._search(self._network, *self._network.begin(words), MOST_EFFORT_AFTER_WITNESS))
+        start, before = self._network.begin(words)
+        found = yield from self._search(self._network, start, before, MOST_EFFORT_AFTER_WITNESS)
+        if found is None and self._weight > 1:  # then what was looked at is near
+            run = self._straight_to_an_end(words, start.state)
+            if run is not None and self._shows_new(run):
+                return run
+        return found
+
+    def _shows_new(self, computation: Computation) -> bool:
+        """Whether the run shows something that no SC run does."""
+        sights, end = self._seen_of(replay(self._instance, computation))
+        return any(map(self._is_new, sights)) or (end is not None and self._is_new_end(end))
 
     def _search(
         self, runs: Runs[State], start: Node[State], before: Iterable[Sight], most: int

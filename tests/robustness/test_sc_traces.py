@@ -10,7 +10,7 @@ import pytest
 
 from pgasrob import api
 from pgasrob.program.instance import Instance
-from pgasrob.robustness import sc_traces
+from pgasrob.robustness import effect_search, sc_traces
 from pgasrob.robustness.effect_search import EffectSearch
 from pgasrob.robustness.maximal_runs import End, Runs, Viewer
 from pgasrob.robustness.sc_traces import ScTraces
@@ -84,3 +84,13 @@ def test_what_a_mistake_of_many_ranks_means(file: str, values: tuple[str, int, t
     for witness in (verdict.witness, verdict.effect.run):
         run = replay(witness.run.instance, witness.run.computation)
         assert run.complete and HappensBefore(run.computation).cycle is not None
+
+
+def test_where_little_is_looked_at_the_ranks_go_straight_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sc_traces, "SMALL", 0)
+    monkeypatch.setattr(effect_search, "MANY_PROCESSES", 1)
+    monkeypatch.setattr(effect_search, "MOST_EFFORT_AFTER_WITNESS", 0)
+    monkeypatch.setattr(effect_search, "MOST_EFFORT", 0)
+    verdict = api.check(CORPUS / "halo" / "halo_no_wait.pgas", nodes=4)
+    assert verdict.effect is not None and verdict.effect.kind == "outcome" and verdict.effect.run is not None
+    assert verdict.effect.values[0].value not in verdict.effect.values[0].in_sc
