@@ -35,8 +35,9 @@ from pgasrob.stop_points import stop_point
 
 MOST_COMMANDS = 5_000
 """Commands of all processes up to which the values are looked for."""
-MOST_EFFORT, MOST_EFFORT_AT_BARRIERS = 300_000, 75_000
-"""Cases of commands, each as often as there are cells that it may access, that are looked at: some seconds."""
+MOST_EFFORT, MOST_EFFORT_AT_BARRIERS = 400_000, 100_000
+"""Cases of commands that are looked at, one more for eight registers and views that a process has, and one for each
+cell that is accessed: some seconds."""
 MOST_FOLLOWED = 64
 """Cells of which a process has a view."""
 
@@ -220,7 +221,7 @@ class CellValues:
             self._operands[key] = OperandCases(transition.form, nodes, size, count)
         operands, form = self._operands[key], transition.form
         cases, faults = operands.find(known.registers)
-        self._left -= 1 + len(cases)
+        self._left -= 1 + len(cases) + (len(known.registers) + len(known.views)) // 8
         after = _Result(known, operands.registers)
         for case in cases:
             match form:
