@@ -252,6 +252,8 @@ class EffectSearch:
         """The run to ``node`` and on to an end; where none is near, until nothing is pending. None: with a wrong guess
         it may be no run."""
         words = runs.words(node)
+        if self._weight > 1 and (run := self._straight_to_an_end(words, node.state)) is not None:
+            return run
         further = Runs.on_the_network(self._viewer)
         further.begin(words)
         for seen in further.explore():
@@ -259,8 +261,6 @@ class EffectSearch:
                 return further.computation(seen[0])
             if further.effort > max(1, MOST_EFFORT_TO_AN_END // self._weight):
                 break
-        if self._weight > 1 and (run := self._straight_to_an_end(words, node.state)) is not None:
-            return run
         if assumes_are_guesses(self._instance):
             return None
         space, state = StateSpace(self._instance), node.state
