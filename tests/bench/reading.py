@@ -35,9 +35,8 @@ class Cost(NamedTuple):
 def cost(command: Sequence[str], checkout: Path | None = None, more: dict[str, str] | None = None) -> Cost:
     """What a command uses, with the package of a ``checkout``. Its exit code is left alone: there may be races."""
     environment = {**os.environ, **(more or {})}
-    if checkout is not None:
-        environment["PYTHONPATH"] = str(checkout)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+    silent = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=silent, stderr=silent, env=environment, cwd=checkout)
     _, _, used = os.wait4(process.pid, 0)
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
