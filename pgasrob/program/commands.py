@@ -332,15 +332,29 @@ class CompareSwap(Atomic):
     new: Expr
 
 
+@record
+class FailedCompareSwap(Atomic):
+    """A compare_swap that finds another value than the expected one. Programs are not written with it: it is one of the
+    two commands that a compare_swap is read as (`program.failing_swaps`)."""
+
+    kind: ClassVar[Literal["failed_compare_swap"]] = "failed_compare_swap"
+    register: Register
+    rank: Expr
+    address: Expr
+    expected: Expr
+    new: Expr
+
+
 Command = (
     Load | Store | Assign | Assume | Assert | Read | Write | Put | Update | UpdateFrom | Notify | Bundle | Signal
     | Barrier | Exit | Wait | WaitLocal | Fence | Await | AwaitAdd | Fetch | FetchUpdate | FetchAdd | Swap | CompareSwap
+    | FailedCompareSwap
 )  # fmt: skip
 
 Kind = Literal[
     "load", "store", "assign", "assume", "assert", "read", "write", "put", "update", "update_from", "notify",
     "bundle", "signal", "barrier", "exit", "wait", "wait_local", "fence", "await", "await_add", "fetch",
-    "fetch_update", "fetch_add", "swap", "compare_swap"
+    "fetch_update", "fetch_add", "swap", "compare_swap", "failed_compare_swap"
 ]  # fmt: skip
 """The names of the commands."""
 
@@ -428,4 +442,5 @@ def _arguments(command: Command) -> list[str]:
 def _word(command: Command) -> str:
     """The keyword of a command in call syntax."""
     located, everywhere = getattr(command, "located", False), getattr(command, "everywhere", False)
-    return f"{command.kind}{'_located' if located else ''}{'_all' if everywhere else ''}"
+    kind = "compare_swap" if isinstance(command, FailedCompareSwap) else command.kind
+    return f"{kind}{'_located' if located else ''}{'_all' if everywhere else ''}"

@@ -278,6 +278,8 @@ def _lowered(command: Command) -> Form:
             return _immediate(Place(address, rank), update=Update("set", value), register=register)
         case commands.CompareSwap(register, rank, address, expected, new):
             return _immediate(Place(address, rank), update=Update("compare_swap", new, expected), register=register)
+        case commands.FailedCompareSwap(register, rank, address, expected):
+            return _immediate(Place(address, rank), Comparison("!=", expected), register=register)
         case commands.AwaitAdd(rank, address, relation, value, operand, type):
             return _immediate(Place(address, rank), Comparison(relation, value), Update("add", operand, type=type))
         case commands.Read() | commands.Write() | commands.Put() | commands.Notify() | commands.Signal():

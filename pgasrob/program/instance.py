@@ -34,6 +34,7 @@ from pgasrob.program.expressions import (
     rewritten,
     specialise,
 )
+from pgasrob.program.failing_swaps import with_failing_swaps
 from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -515,7 +516,7 @@ def _as_read(
 ) -> list[ControlAutomaton]:
     """The ``automata`` of all processes, which are at ``home`` there, with their commands as ``reading`` has them."""
     every = reading.conflicts == "all"
-    found = [each.with_forms(core.all_in_conflict) if every else each for each in automata]
+    found = [each.with_forms(core.all_in_conflict) if every else with_failing_swaps(each) for each in automata]
     if reading.failed_polls == "count" or not any(map(_reads_again, automata)):
         return found
     # Recognising polls takes as much code as all that a program means beside: a checker of certificates has to trust it
@@ -535,7 +536,7 @@ def _reads_again(automaton: ControlAutomaton) -> bool:
         for edge in leaving:
             if isinstance(edge.form, core.Immediate):
                 address = accessed[edge.occurrence] = edge.form.access.cell.address
-                if edge.form.condition is None and edge.form.update is None:
+                if edge.form.register is not None and edge.form.update is None:
                     if goes_round:
                         return True
                     read.add(address)

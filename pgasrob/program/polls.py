@@ -23,6 +23,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Until
 from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Expr, constant, names_me_or_nodes, registers_of
+from pgasrob.program.failing_swaps import without_failing_swaps
 from pgasrob.program.gathering import Gathering
 from pgasrob.program.graphs import components, dominators, reached
 from pgasrob.program.looks import Looks
@@ -42,7 +43,9 @@ def with_polls(
     says which cells are flags."""
     if not any(is_read(transition.form) for transition in automaton.transitions):
         return automaton
-    polls = _Polls(Walks(automaton, rank, program.cells, nodes), program.shown, flags)
+    # What a compare_swap that fails is followed by depends on what it has read: it is no look, and gathers nothing.
+    walks, without = (Walks(each, rank, program.cells, nodes) for each in (automaton, without_failing_swaps(automaton)))
+    polls = _Polls(walks, without, program.shown, flags)
     out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
     return ControlAutomaton(tuple(map(tuple, _numbered(out))))
 
@@ -111,15 +114,15 @@ def _is_alike(form: Form) -> bool:
 
 
 class _Polls:
-    def __init__(self, walks: Walks, shown: Shown | None, flags: Flags | None) -> None:
+    def __init__(self, walks: Walks, without_swaps: Walks, shown: Shown | None, flags: Flags | None) -> None:
         out = walks.out
-        self._walks, self._shown = walks, shown
+        self._walks, self._without_swaps, self._shown = walks, without_swaps, shown
         known = constant(walks.rank)
         # Where less is decided or more is live than with numbers, what is a look may be a poll then, or no look.
         symbols = known is None or constant(walks.nodes) is None
         alike = not symbols or all(_is_alike(edge.form) for leaving in out for edge in leaving)
         self._may_look = alike
-        self._gathering = None if flags is None or known is None else Gathering(walks, flags)
+        self._gathering = None if flags is None or known is None else Gathering(without_swaps, flags)
         self._failing: dict[tuple[int, int], Expr] = {}
         self._out = out
         self._quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]
@@ -145,9 +148,10 @@ class _Polls:
         if not isinstance(form, core.Immediate) or not is_read(form):
             return transition
         fails, spins = self.fails(state, transition), True
-        if fails == FALSE and self._may_look:
-            fails, spins = Looks(self._walks, self.fails, self._shown).fails(transition)
-        gathers = FALSE if self._gathering is None else self._gathering.fails(state, transition)
+        looks = form.condition is None
+        if fails == FALSE and looks and self._may_look:
+            fails, spins = Looks(self._without_swaps, self.fails, self._shown).fails(transition)
+        gathers = FALSE if self._gathering is None or not looks else self._gathering.fails(state, transition)
         fails = either(fails, gathers)
         if fails == FALSE:
             return transition

@@ -41,7 +41,7 @@ Goal = Callable[[int, Values], Expr | None]
 
 def is_read(form: core.Form) -> bool:
     """Whether a command brings what a cell holds, and does nothing else."""
-    return isinstance(form, core.Immediate) and form.condition is None and form.update is None
+    return isinstance(form, core.Immediate) and form.register is not None and form.update is None
 
 
 def is_quiet(form: core.Form, silently: bool = False) -> bool:

@@ -20,6 +20,7 @@ from pgasrob.program.commands import (
     Command,
     CompareSwap,
     Exit,
+    FailedCompareSwap,
     Fence,
     Fetch,
     FetchAdd,
@@ -106,7 +107,7 @@ def promise(command: Command, program: Program, calls: Calls | None = None) -> s
             return "Waits until the cell here satisfies the comparison."
         case AwaitAdd():
             return "Waits until the cell satisfies the comparison, and adds to it at once."
-        case Fetch() | FetchAdd() | FetchUpdate() | Swap() | CompareSwap():
+        case Fetch() | FetchAdd() | FetchUpdate() | Swap() | CompareSwap() | FailedCompareSwap():
             return "An atomic that happens at once, and gives the old value. Earlier operations may still be under way."
         case _:
             assert_never(command)

@@ -59,6 +59,7 @@ def has_steps(kind: EventKind) -> bool:
         case (
             "load" | "store" | "assign" | "assume" | "assert" | "bundle" | "barrier" | "exit" | "wait" | "wait_local"
             | "fence" | "await" | "await_add" | "fetch" | "fetch_update" | "fetch_add" | "swap" | "compare_swap"
+            | "failed_compare_swap"
         ):  # fmt: skip
             return False
         case "popa" | "popd" | "popb" | "popc":
@@ -73,7 +74,7 @@ def writes(kind: EventKind) -> bool:
     match kind:
         case "store" | "fetch_add" | "swap" | "compare_swap" | "fetch_update" | "await_add" | "popb" | "popc":
             return True
-        case "load" | "await" | "fetch" | "put" | "popa" | "popd":
+        case "load" | "await" | "fetch" | "failed_compare_swap" | "put" | "popa" | "popd":
             return False
         case (
             "assign" | "assume" | "assert" | "read" | "write" | "update" | "update_from" | "notify" | "bundle"

@@ -79,7 +79,8 @@ WRITES = frozenset(("write", "put", "update", "update_from", "signal"))
 """Commands whose destination write fences and notifications order."""
 REMOTE = WRITES | {"read", "notify"}
 Accessing = Literal[
-    "load", "store", "await", "fetch_add", "swap", "compare_swap", "fetch", "fetch_update", "await_add"
+    "load", "store", "await", "fetch_add", "swap", "compare_swap", "failed_compare_swap", "fetch", "fetch_update",
+    "await_add"
 ]  # fmt: skip
 """Commands that access a cell at their issue, and have no steps."""
 
@@ -308,8 +309,8 @@ class _Replay:
             case "read" | "write" | "update_from" | "fence" | "bundle":
                 pass
             case (
-                "load" | "store" | "await" | "fetch_add" | "swap" | "compare_swap" | "fetch" | "fetch_update"
-                | "await_add"
+                "load" | "store" | "await" | "fetch_add" | "swap" | "compare_swap" | "failed_compare_swap" | "fetch"
+                | "fetch_update" | "await_add"
             ):  # fmt: skip
                 return self._access(position, event.kind, event, rank, issued)
             case "exit":
@@ -326,7 +327,9 @@ class _Replay:
         cell, condition, update = operands.access.cell, operands.condition, operands.update
         old, operand = self.memory[cell], update.operand if update and update.operand is not None else 0
         match kind:
-            case "load" | "fetch":
+            case "load" | "fetch" | "failed_compare_swap":
+                if condition is not None and old == condition.value:
+                    raise self._reject(position, event, f"the cell holds {old}, which is expected: it swaps")
                 register = self._set(rank, operands.register, old)
                 if operands.until is not None and not operands.until.satisfied(rank.registers):
                     raise self._reject(position, event, f"it reads {old}, so the rank only comes back and reads again")
@@ -352,6 +355,8 @@ class _Replay:
                 new = operand
             case "compare_swap":
                 assert update is not None
+                if condition is not None and old != update.expected:
+                    raise self._reject(position, event, f"the cell holds {old}, which is not expected: it only reads")
                 new = operand if old == update.expected else old
             case _:
                 assert_never(kind)

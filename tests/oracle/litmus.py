@@ -92,7 +92,7 @@ def polling(turns: Statement) -> Program:
     return ranks((Write("z", 1, "x", "q"), Read("w", 1, "z", "q"), turns), ())
 
 
-def failed_compare_swap(access: Statement) -> Program:
+def compared_and_swapped(access: Statement) -> Program:
     """Rank 0 puts x and loads y; rank 1 accesses the y of rank 0 and loads x."""
     return ranks((Write("z", 1, "x", "q"), Load("r", "y")), (access, Load("s", "x")))
 
@@ -136,9 +136,8 @@ LITMUS: dict[str, tuple[Program, str]] = {
     "self loop, twice": (ranks((Write("x", "me", "x", "q"), Write("x", "me", "x", "q"))), ONE),
     "self loop, wait": (ranks((Write("x", "me", "x", "q"), Wait("q"), Write("x", "me", "x", "q"))), ZERO),
     "barriers": (ranks((Barrier(), Barrier()), (Barrier(), Barrier())), ZERO),
-    # a failed compare_swap counts as a write, an await as a read
-    "failed compare_swap": (failed_compare_swap(CompareSwap("r", 0, "y", 5, 6)), ONE),
-    "get instead": (failed_compare_swap(Read("w", 0, "y", "p")), ZERO),
+    "compare_swap": (compared_and_swapped(CompareSwap("r", 0, "y", 0, 6)), ONE),
+    "get instead": (compared_and_swapped(Read("w", 0, "y", "p")), ZERO),
     "await instead": (
         ranks((Write("z", 1, "x", "q"), FetchAdd("r", 1, "y", 0)), (Await("y", "==", 0), Load("s", "x"))), ONE
     ),
@@ -406,6 +405,12 @@ COMMUTING: dict[str, tuple[Program, str, str]] = {
     "signals": (alone(Bundle(), signal("x"), Bundle(), signal("x"), unordered=True), ZERO, ONE),
     "an update and a notification": (alone(Notify("add", 1, 1, "x", "q"), add("x"), unordered=True), ZERO, ONE),
     "an update and what fetches at once": (alone(add("x"), FetchAdd("r", 1, "x", 1)), ONE, ONE),
+    # a compare_swap that fails at once is a read; one whose step compares is a write
+    "failed compare_swap": (compared_and_swapped(CompareSwap("r", 0, "y", 5, 6)), ZERO, ONE),
+    "failed compare_swap of a step": (compared_and_swapped(Update("compare_swap", 6, 0, "y", "p", expected=5)), ONE, ONE),
+    "failed compare_swap beside a put": (
+        ranks((Write("z", 1, "x", "q"), CompareSwap("r", 1, "y", 5, 6)), (Store("y", 1), Load("r", "x"))), ONE, ONE
+    ),
     "histogram": (histogram(), ZERO, ONE),
     "histogram, looked at": (histogram(Load("r", "x")), ONE, ONE),
     "histogram, looked at in the order of rank 0": (histogram(Wait("q"), Load("r", "x"), Load("r", "y")), ZERO, ONE),

@@ -17,9 +17,22 @@ from .control import Edge
 from .expressions import Binary, Conditional, Expr, Fault, Int, Name, Unary, compare, evaluate, may_fault
 from .gathering import Flags, Gathers
 from .operations import Place
-from .syntax import Assign, Assume, Await, Fence, Fetch, Load, Program, Statement, Wait, WaitLocal, statements
+from .syntax import (
+    Assign,
+    Assume,
+    Await,
+    FailedCompareSwap,
+    Fence,
+    Fetch,
+    Load,
+    Program,
+    Statement,
+    Wait,
+    WaitLocal,
+    statements,
+)
 
-QUIET = Load | Fetch | Assign | Assume | Wait | WaitLocal | Fence
+QUIET = Load | Fetch | FailedCompareSwap | Assign | Assume | Wait | WaitLocal | Fence
 Configuration = tuple[int, tuple[int, ...]]  # control state, and the registers with 0 for those that are not live
 Looking = frozenset[tuple[Configuration, Statement]]  # the reads of which it is being told whether they only look
 Operands = Callable[[Statement, int, tuple[int, ...]], dict[str, int]]
@@ -110,7 +123,7 @@ class Polls:
     def _gathers(
         self, rank: int, here: Configuration, read: Statement, target: int, place: Place, value: int
     ) -> bool:  # fmt: skip
-        if self.gathering is None or place not in self.flags.of[rank]:
+        if self.gathering is None or isinstance(read, FailedCompareSwap) or place not in self.flags.of[rank]:
             return False
         early, there = (self._given(rank, here, read, target, each) for each in (value, self.flags.of[rank][place][0]))
         found = self.gathering.gathers(rank, place, value, early, there)
@@ -128,6 +141,8 @@ class Polls:
         after = self._given(rank, here, read, target, value)
         if self.comes_back(rank, been, read, after):
             return True
+        if isinstance(read, FailedCompareSwap):  # with another value it would have swapped
+            return False
         if (here, read) in looking:  # what leads to itself alone is no wait
             return False
         looking |= {(here, read)}
@@ -162,7 +177,7 @@ class Polls:
         found = []
         for command, target, values in ways:
             match command:
-                case Load() | Fetch():
+                case Load() | Fetch() | FailedCompareSwap():
                     found += [self._given(rank, here, command, target, value) for value in self.values]
                 case Assign():
                     found.append(self._at(rank, target, self._with(here[1], command.register, values["value"])))

@@ -27,6 +27,7 @@ from .syntax import (
     Barrier,
     CompareSwap,
     Exit,
+    FailedCompareSwap,
     Fetch,
     FetchAdd,
     FetchUpdate,
@@ -42,9 +43,9 @@ from .syntax import (
 )
 
 ATOMIC = FetchAdd | Swap | CompareSwap | Fetch | FetchUpdate | AwaitAdd  # one event that accesses a cell of any rank
-UPDATING = frozenset({"fetch_add", "swap", "compare_swap", "fetch_update", "await_add"})  # a failed compare_swap too
+UPDATING = frozenset({"fetch_add", "swap", "compare_swap", "fetch_update", "await_add"})
 # A popb that updates reads too, but for conflicts that is nothing beside its writing.
-READS = READING | UPDATING | {"load", "await", "fetch", "put"}
+READS = READING | UPDATING | {"load", "await", "fetch", "failed_compare_swap", "put"}
 WRITES = WRITING | UPDATING | {"store"}
 
 
@@ -105,6 +106,9 @@ class Machine:
         self.bodies = [body for _, body in program.running(self.nodes)]
         shared = {body: automaton(body) for body in self.bodies}
         self.automata = [shared[body] for body in self.bodies]
+        self.apart = reading.conflicts == "commuting"  # whether a compare_swap that fails is another event
+        if self.apart:
+            self.automata = [[_apart(edges) for edges in table] for table in self.automata]
         elements = [element for cell in program.memory for element in cell.elements]
         self.cell_names = [name for name, _ in elements]
         self.initial_memory = tuple(wrap(value) for _, value in elements)
@@ -213,7 +217,7 @@ class Machine:
 
     def fails(self, run: Run, rank: int, edge: Edge, values: dict[str, int]) -> bool:
         """Whether the command of `edge` is a read that fails now, which is no event."""
-        if self.polls is None or not isinstance(edge.command, Load | Fetch):
+        if self.polls is None or not isinstance(edge.command, Load | Fetch | FailedCompareSwap):
             return False
         place = (values.get("rank", self.homes[rank]), values["address"])
         here = self.polls.configuration(rank, run.control[rank], run.registers[rank])
@@ -232,6 +236,9 @@ class Machine:
                 return values["condition"] != 0
             case Await(relop=relop):
                 return compare(relop, run.memory[self.homes[rank]][values["address"]], values["value"])
+            case CompareSwap() if self.apart:
+                expected = run.memory[values["rank"]][values["address"]] == values["expected"]
+                return expected != isinstance(command, FailedCompareSwap)
             case AwaitAdd(relop=relop):
                 return compare(relop, run.memory[values["rank"]][values["address"]], values["value"])
             case Wait() | WaitLocal():
@@ -268,7 +275,7 @@ class Machine:
                 place = (values["rank"], values["address"])
                 old = run.memory[place[0]][place[1]]
                 register = None if isinstance(command, AwaitAdd) else old
-                written = None if isinstance(command, Fetch) else _changed(command, old, values)
+                written = None if isinstance(command, Fetch | FailedCompareSwap) else _changed(command, old, values)
         operation = issued(command, home, values, captured)
         event = Event(operation.kind, rank, len(run.issued[rank]), place, command.line, holds, home=home)
         registers, memory = run.registers, run.memory
@@ -346,6 +353,18 @@ class Machine:
         while run.pending():
             run = next(self.steps(run))
         return run
+
+
+def _apart(edges: list[Edge]) -> list[Edge]:
+    """The edges with each compare_swap as two: one that swaps, and one that fails."""
+    found = []
+    for edge in edges:
+        found.append(edge)
+        if isinstance(edge.command, CompareSwap):
+            command = edge.command
+            values = (command.register, command.rank, command.address, command.expected, command.new)
+            found.append(Edge(FailedCompareSwap(*values, line=command.line), edge.target))
+    return found
 
 
 def _is_address(command: Statement, field: str) -> bool:

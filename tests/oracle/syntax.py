@@ -261,6 +261,14 @@ class CompareSwap(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class FailedCompareSwap(CompareSwap):
+    """A `CompareSwap` that finds another value: no statement, but one of the two events that it may be. It does not evaluate
+    `new`."""
+
+    exprs: ClassVar = ("rank", "address", "expected")
+
+
+@dataclass(frozen=True, slots=True)
 class Skip(Statement):
     """No command: nothing happens and nothing is issued."""
 
@@ -490,7 +498,8 @@ def event_name(command: Statement) -> str:
 _EVENT_NAMES: dict[type[Statement], str] = {
     Load: "load", Store: "store", Assign: "assign", Assume: "assume", Assert: "assert", Read: "read", Write: "write",
     Barrier: "barrier", Wait: "wait", WaitLocal: "wait_local", Fence: "fence", Await: "await", FetchAdd: "fetch_add",
-    Swap: "swap", CompareSwap: "compare_swap", Skip: "skip", Put: "put", Update: "update", UpdateFrom: "update_from",
+    Swap: "swap", CompareSwap: "compare_swap", FailedCompareSwap: "failed_compare_swap", Skip: "skip",
+    Put: "put", Update: "update", UpdateFrom: "update_from",
     Notify: "notify", Bundle: "bundle", Signal: "signal", AwaitAdd: "await_add", Fetch: "fetch",
     FetchUpdate: "fetch_update", Exit: "exit",
 }  # fmt: skip

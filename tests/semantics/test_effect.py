@@ -8,7 +8,7 @@ from pgasrob.program.core import Access, Comparison, Immediate, Step, StepKind, 
 from pgasrob.program.expressions import IntType, float_bits
 from pgasrob.program.instance import Memory
 from pgasrob.semantics.effect import execute, issue, put, updated
-from tests.support import operands
+from tests.support import instance, operands
 
 REGISTERS = (10, 20)
 MEMORY = (1, 2, 3)
@@ -57,12 +57,17 @@ def test_await_compares_the_cell_with_the_value(value: int, enabled: bool) -> No
         ("fetch_add", (2**31 - 1,), -(2**31) + 1),
         ("swap", (5,), 5),
         ("compare_swap", (2, 5), 5),
-        ("compare_swap", (1, 5), 2),
     ],
 )
 def test_an_atomic_updates_the_cell_and_gives_the_old_value(kind: str, values: tuple[int, ...], cell: int) -> None:
     command = f"r <- {kind}(0, y, {', '.join(map(str, values))})"
     assert issue(operands(command), REGISTERS, MEMORY) == ((2, 20), (1, cell, 3))
+
+
+def test_a_compare_swap_is_one_of_two_commands() -> None:
+    for expected, after in ((2, [((2, 20), (1, 5, 3)), None]), (1, [None, ((2, 20), MEMORY)])):
+        ways = instance(f"r <- compare_swap(0, y, {expected}, 5);").evaluated(0, 0, REGISTERS)
+        assert [issue(each, REGISTERS, MEMORY) for _, each in ways] == after
 
 
 def test_put_changes_one_place() -> None:

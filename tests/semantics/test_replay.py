@@ -114,13 +114,20 @@ def test_what_loads_and_stores_did() -> None:
         ("fetch_add(1, x, 2147483647)", -2147483648),
         ("swap(1, x, 8)", 8),
         ("compare_swap(1, x, 1, 8)", 8),
-        ("compare_swap(1, x, 0, 8)", 1),
     ],
 )
 def test_what_an_atomic_did(command: str, after: int) -> None:
     program = instance(f"r <- {command};", "")
     (event,) = replay(program, only(program, 1)).events
     assert (event.read, event.register_change, event.cell_change) == (1, Change("r", 0, 1), Change("x@1", 1, after))
+
+
+def test_a_compare_swap_that_fails_reads() -> None:
+    program = instance("r <- compare_swap(1, x, 0, 8);", "")
+    (event,) = replay(program, only(program, 1)).events
+    assert (event.event.kind, event.read, event.register_change, event.cell_change) == (
+        "failed_compare_swap", 1, Change("r", 0, 1), None
+    )  # fmt: skip
 
 
 def test_commands_show_the_values_of_their_rank() -> None:
