@@ -97,6 +97,7 @@ def write(
     Raises :class:`NoCertificate` when it would list more than ``most_states``, or when there is none since the program
     is not robust or may fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
+    reading = reading.by_value  # it is robust in either reading of waits then
     if program.instantiate(nodes, reading).has_threads:
         raise NoCertificate("its ranks have several threads, of which the checker knows nothing")
     (case,) = subjects(program, nodes, None, reading)
@@ -111,7 +112,7 @@ def write_for_every_count(
 
     Raises as :func:`write`, and :class:`NoCertificate` where the small checker knows less than the proof needs.
     """
-    symbolic = program.for_every_count()
+    symbolic, reading = program.for_every_count(), reading.by_value
     if not any(process.ranks is None for process in symbolic.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
     if symbolic.growing:

@@ -45,8 +45,8 @@ class _Page:
         self.commands = WrittenCommands(self.instance)
         self.calls = None if self.instance.program.source.shows_commands else Calls(self.instance, self.commands)
         computation = here.computation
-        cycle = HappensBefore(computation).cycle
-        witness = witness_to_json(library.Witness("run", replay(self.instance, computation), cycle))
+        run = replay(self.instance, computation)
+        witness = witness_to_json(library.Witness("run", run, HappensBefore.of(run).cycle))
         assert witness is not None, "there is a run"
         self.witness: Witness = witness
         self.events = witness["computation"]

@@ -24,6 +24,7 @@ from pgasrob.program.value_classes import record
 
 P = TypeVar("P")
 """Where an access is: a :class:`Place`, or a cell."""
+Q = TypeVar("Q")
 V = TypeVar("V")
 """A value, a rank or a queue: an expression, or a number."""
 
@@ -48,13 +49,19 @@ class Access(NamedTuple, Generic[P]):
     """One access: to which cell, whether it reads, whether it writes (an atomic does both).
 
     ``commutes``: the kind of an update that gives the same result in whatever order updates of its kind are made, since
-    none of them fetches a value in between. Empty for every other access.
+    none of them fetches a value in between. Empty for every other access. ``tests``: it reads whether the condition of
+    an await holds, and no value (`program.conditional_waits`).
     """
 
     cell: P
     reads: bool
     writes: bool
     commutes: str = ""
+    tests: bool = False
+
+    def at(self, cell: Q) -> Access[Q]:
+        """The same access to another place."""
+        return Access(cell, *self[1:])
 
 
 class Comparison(NamedTuple, Generic[V]):

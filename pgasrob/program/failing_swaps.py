@@ -18,8 +18,6 @@ def with_failing_swaps(automaton: ControlAutomaton) -> ControlAutomaton:
     """``automaton`` with each compare_swap as two transitions. The one that fails has an occurrence of its own, after
     those of the program."""
     swaps = sorted({each.occurrence for each in automaton.transitions if isinstance(each.command, CompareSwap)})
-    if not swaps:
-        return automaton
     first = 1 + max(each.occurrence for each in automaton.transitions)
     failing = {occurrence: first + number for number, occurrence in enumerate(swaps)}
     return ControlAutomaton(

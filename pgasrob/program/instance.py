@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar, assert_never
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.program import core
-from pgasrob.program.commands import Command, expressions_of, map_expressions
+from pgasrob.program.commands import Await, Command, CompareSwap, expressions_of, map_expressions
 from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.declarations import Declared, MemoryObject, Process
@@ -34,7 +34,6 @@ from pgasrob.program.expressions import (
     rewritten,
     specialise,
 )
-from pgasrob.program.failing_swaps import with_failing_swaps
 from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -320,11 +319,11 @@ class Instance:
         return operands
 
     def _access(self, rank: int, access: core.Access[Place]) -> Callable[[Registers], core.Access[Cell]]:
-        place, reads, writes, commutes = access
+        place = access.cell
         home = self.home[rank]
         at = (lambda registers: home) if place.rank is None else evaluator(place.rank)
         cell = self._cell(evaluator(place.address), at)
-        return lambda registers: core.Access(cell(registers), reads, writes, commutes)
+        return lambda registers: access.at(cell(registers))
 
     # An operand out of range faults (the design, section 3).
 
@@ -515,9 +514,12 @@ def _as_read(
     program: Declared, automata: Sequence[ControlAutomaton], reading: Reading, home: Sequence[int]
 ) -> list[ControlAutomaton]:
     """The ``automata`` of all processes, which are at ``home`` there, with their commands as ``reading`` has them."""
-    every = reading.conflicts == "all"
-    found = [each.with_forms(core.all_in_conflict) if every else with_failing_swaps(each) for each in automata]
-    if reading.failed_polls == "count" or not any(map(_reads_again, automata)):
+    found = [_with_conflicts(each, reading) for each in automata]
+    if reading.waits == "condition" and any(map(_awaits, automata)):
+        from pgasrob.program.conditional_waits import with_conditional_waits
+
+        found = with_conditional_waits(found)
+    if reading.failed_polls == "count" or not any(map(_reads_again, found)):
         return found
     # Recognising polls takes as much code as all that a program means beside: a checker of certificates has to trust it
     # only where there may be some.
@@ -527,6 +529,21 @@ def _as_read(
     # What is a flag follows from which accesses are those of its own rank, and threads of that are others nevertheless.
     flags, nodes = None if program.has_threads else Flags(program, automata), Const(max(home) + 1)
     return [with_polls(each, Const(rank), program, nodes, flags) for each, rank in zip(found, home, strict=True)]
+
+
+def _with_conflicts(automaton: ControlAutomaton, reading: Reading) -> ControlAutomaton:
+    """The ``automaton`` with the conflicts of updates and compare_swaps as ``reading`` has them."""
+    if reading.conflicts == "all":
+        return automaton.with_forms(core.all_in_conflict)
+    if not any(isinstance(edge.command, CompareSwap) for edge in automaton.transitions):
+        return automaton
+    from pgasrob.program.failing_swaps import with_failing_swaps
+
+    return with_failing_swaps(automaton)
+
+
+def _awaits(automaton: ControlAutomaton) -> bool:
+    return any(isinstance(edge.command, Await) for edge in automaton.transitions)
 
 
 def _reads_again(automaton: ControlAutomaton) -> bool:

@@ -1,4 +1,4 @@
-"""How computations are read: whether failed polls are events, and which updates conflict."""
+"""How computations are read: whether failed polls are events, which updates conflict, and what waits read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 FailedPolls = Literal["wait", "count"]
 Conflicts = Literal["commuting", "all"]
+Waits = Literal["condition", "value"]
 
 
 class Reading(NamedTuple):
@@ -14,14 +15,21 @@ class Reading(NamedTuple):
 
     ``failed_polls``: a read after which the rank only comes back and reads again is no event ("wait"), or is one
     ("count"). ``conflicts``: updates of one kind that fetch nothing do not conflict ("commuting"), or do ("all").
+    ``waits``: an await conflicts with changes of its cell that turn its condition ("condition"), or with all ("value").
     """
 
     failed_polls: FailedPolls = "wait"
     conflicts: Conflicts = "commuting"
+    waits: Waits = "condition"
+
+    @property
+    def by_value(self) -> Reading:
+        """The same with waits read by value: what is robust so is robust in either reading."""
+        return self._replace(waits="value")
 
 
 DEFAULT_READING = Reading()
-LITERAL_READING = Reading("count", "all")
+LITERAL_READING = Reading("count", "all", "value")
 """Every command is an event, and two accesses to a cell of which one writes conflict (the paper, section 3)."""
-READINGS = tuple(starmap(Reading, product(get_args(FailedPolls), get_args(Conflicts))))
+READINGS = tuple(starmap(Reading, product(get_args(FailedPolls), get_args(Conflicts), get_args(Waits))))
 """All readings."""

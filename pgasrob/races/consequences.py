@@ -18,7 +18,6 @@ from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Const, float_value
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
-from pgasrob.program.reading import Reading
 from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
 from pgasrob.races.race_check import RaceDecision, races
@@ -81,7 +80,7 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
 def _placed(session: Session) -> Instance:
     whole = session.instance(session.load())
     if updates_may_race(whole, strict=False):
-        whole = session.instance(session.load(), Reading(session.question.reading.failed_polls, "all"))
+        whole = session.instance(session.load(), session.question.reading._replace(conflicts="all"))
     return session.place(whole, few=True, one_place=True).shown
 
 
@@ -258,7 +257,7 @@ def sc_words_before(race: Race) -> list[Word] | None:
     edges = {(relation.commands[edge.source], relation.commands[edge.target]) for edge in relation.edges}
     gone = reached_by(edges, waiting)
     left = tuple(event for event, command in zip(computation, relation.commands, strict=True) if command not in gone)
-    places = sc_places(left)
+    places = sc_places(HappensBefore(left))
     return None if places is None else sc_words(tuple(left[place] for place in places))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from pgasrob.program.reading import Reading
 from pgasrob.races.access_facts import updates_may_race
 from pgasrob.races.found import FoundRace, RaceSearch
 from pgasrob.races.race_verdict import RaceVerdict
@@ -94,7 +93,7 @@ class RaceDecision:
         loaded = session.load()
         whole = session.instance(loaded)
         if updates_may_race(whole, asked.strict):
-            self._reading = Reading(self._reading.failed_polls, "all")
+            self._reading = self._reading._replace(conflicts="all")
             whole = session.instance(loaded, self._reading)
         placed = session.place(whole, few=asked.engine == SEARCH, one_place=True)
         # Whatever engine is chosen elsewhere, races depend on robustness as the default one finds it.

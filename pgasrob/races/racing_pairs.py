@@ -194,8 +194,7 @@ def _examples(rank: int, transition: Transition) -> Iterator[Next]:
     form: Form = transition.form
     first = core.at_issue(form)
     if first is not None:
-        _, reads, writes, commutes = first
-        yield Next(rank, transition, 0, core.Access(0, reads, writes, commutes), at_issue=True)
+        yield Next(rank, transition, 0, first.at(0), at_issue=True)
     for place in range(len(core.steps_of(form))):
         yield step_of(rank, transition, place, cell=0)
 
@@ -215,6 +214,5 @@ def step(rank: int, transition: Transition, operands: Operands, place: int) -> N
 def step_of(rank: int, transition: Transition, place: int, cell: Cell) -> Next:
     """The step number ``place`` of the command of ``transition``, issued by ``rank``, which is to ``cell``."""
     form: Form = transition.form
-    _, reads, writes, commutes = core.steps_of(form)[place].access
-    number = place + (core.at_issue(form) is not None)
-    return Next(rank, transition, number, core.Access(cell, reads, writes, commutes), at_issue=False)
+    made = core.steps_of(form)[place].access
+    return Next(rank, transition, place + (core.at_issue(form) is not None), made.at(cell), at_issue=False)

@@ -302,7 +302,7 @@ class _Looked:
             shown = exact.attack()
             if shown is not None:
                 run = replay(shown.instance, shown.run)
-                self.violation = Witness("violation", run, HappensBefore(run.computation).cycle)
+                self.violation = Witness("violation", run, HappensBefore.of(run).cycle)
 
         try:
             _with_values(exact, show)
@@ -319,7 +319,7 @@ class _Looked:
 
 def _racing(reading: Reading) -> Reading:
     """To happens-before updates that commute have no conflict, and yet some race."""
-    return Reading(reading.failed_polls, "all")
+    return Reading(reading.failed_polls, "all", "value")
 
 
 def _look(exact: NativeExact, watch: Watch, *, races: bool = False, attacks: bool = False) -> bool:

@@ -15,7 +15,7 @@ in `proofs/attack.md`, the words in `proofs/glossary.md`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pgasrob.analysis.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
@@ -209,8 +209,18 @@ def _bound(operands: Transferred) -> tuple[Access, ...]:
     return () if operands.captured is None else (operands.captured,)
 
 
+Turned = Callable[[int], tuple[Sequence[Access], Sequence[Access]]]
+"""For a number of steps the conditions that e turns if so many of them go before the source: by these, and by the
+rest."""
+
+
 def first_part(
-    rank: int, made: Sequence[Access], steps: Sequence[core.Step[Cell]], bounds: Sequence[int], attack: Attack
+    rank: int,
+    made: Sequence[Access],
+    steps: Sequence[core.Step[Cell]],
+    bounds: Sequence[int],
+    attack: Attack,
+    turned: Turned = lambda _: ((), ()),
 ) -> int | None:
     """The least number of steps with which the command, as e, goes before the source and closes the cycle (m2); None if
     it cannot.
@@ -224,8 +234,11 @@ def first_part(
         taken = max(0, place + 1 - len(made))
         if taken and bounds[taken - 1] == DELAYED:
             return None
-        now, later = chain[: len(made) + taken], chain[len(made) + taken :]
-        if conflict(leaving, attack.source) and (
+        if not conflict(leaving, attack.source):
+            continue
+        by_these, by_the_rest = turned(taken)
+        now, later = (*chain[: len(made) + taken], *by_these), (*chain[len(made) + taken :], *by_the_rest)
+        if (
             attack.taints(rank)
             or any(attack.done.hits(before) for before in now)
             or any(attack.done.hits(left) or attack.delayed.hits(left) for left in later)

@@ -14,15 +14,28 @@ from itertools import combinations
 from typing import NamedTuple
 
 from pgasrob.analysis.placement import DELAYED, NOW, lower_bounds
+from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.core import Cell
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, Memory
 from pgasrob.reference.attack import first_part
 from pgasrob.reference.delaying import Delaying, Left, Order, Source
 from pgasrob.reference.subsets import MOST_SETS, TooMany, Updates
 from pgasrob.robustness.moves import Move
-from pgasrob.semantics.accesses import conflict
-from pgasrob.semantics.mazurkiewicz_trace import Command, Entry, Event, Layer, Position, Trace, passes, value_after
+from pgasrob.semantics.accesses import Access, conflict
+from pgasrob.semantics.conditions import Conditions
+from pgasrob.semantics.effect import captured, take_step
+from pgasrob.semantics.mazurkiewicz_trace import (
+    Command,
+    Entry,
+    Event,
+    Layer,
+    Position,
+    Trace,
+    passes,
+    performed,
+    value_after,
+)
 
 MOST_FURTHER = 1 << 12
 """The sets of further sources that are tried for one source, whoever waits for it."""
@@ -50,14 +63,16 @@ class Closing:
     def __init__(self, instance: Instance, trace: Trace, choosable: Choosable | None = None) -> None:
         self._instance, self._trace, self._choosable = instance, trace, choosable
         self._order = Order(trace)
+        self._conditions = Conditions(instance)
         self.undecided: set[tuple[int, int, int, int]] = set()
         self._sets = 0  # of further sources that have been tried for the source
         self._by_cell: dict[Cell, list[Candidate]] = defaultdict(list)
         for rank, positions in enumerate(trace.positions):
             for events, position in enumerate(positions):
                 for command in position.commands:
-                    for cell in {made.cell for made in core.accesses_of(command.operands)}:
-                        self._by_cell[cell].append(Candidate(rank, events, position, command))
+                    candidate = Candidate(rank, events, position, command)
+                    for cell in {made.cell for made in self._accesses(candidate)}:
+                        self._by_cell[cell].append(candidate)
 
     def attacks(self) -> Iterator[list[Move] | None]:
         """For each source the moves of a run with an attack on it; None when there is none."""
@@ -68,9 +83,9 @@ class Closing:
         meet says more."""
         for event in sorted(self._trace.events, key=self._stays):
             chosen = -1 if self._choosable is None else self._choosable.get(self._command(event), 0)
-            for number, step in enumerate(core.steps_of(event.operands)):
+            for number in range(len(core.steps_of(event.operands))):
                 if chosen >> number & 1:
-                    yield Source(event, number, step.access)
+                    yield self._source(event, number)
 
     def _stays(self, event: Event) -> bool:
         owner, home = self._instance.owner, self._instance.home[event.rank]
@@ -81,11 +96,12 @@ class Closing:
         return event.rank, position.control, event.transitions[0].occurrence
 
     def _attack_on(self, source: Source) -> list[Move] | None:
-        access = source.access
         delaying: Delaying | None = None
         self._sets = 0
-        for candidate in self._by_cell.get(access.cell, ()):
-            if not any(conflict(made, access) for made in core.accesses_of(candidate.command.operands)):
+        cells = source.access.cell, *sorted(source.turned)
+        for candidate in (each for cell in cells for each in self._by_cell.get(cell, ())):
+            left_into = self._left_into(source, candidate)
+            if not any(conflict(made, left_into) for made in self._accesses(candidate)):
                 continue
             if delaying is None:
                 delaying = Delaying(self._instance, self._trace, self._order, [source])
@@ -114,13 +130,88 @@ class Closing:
         if self._is_left(delaying, source.event, without):
             return None
         operands = command.operands
-        made, steps = core.at_issue(operands), core.steps_of(operands)
-        cells = {each.cell for each in core.accesses_of(operands)}
-        attack = delaying.attack(source.access, rank, events, without, cells)
+        accesses, steps = self._accesses(candidate), core.steps_of(operands)
+        cells = {each.cell for each in accesses}
+        cells.update(one for each in accesses if each.writes for one in self._conditions.of_cell(each.cell))
+        attack = delaying.attack(self._left_into(source, candidate), rank, events, without, cells)
         bounds = [NOW] * len(steps)
         if isinstance(operands, core.Transfer):
             bounds = lower_bounds(self._instance, delaying.placement(rank, events), operands)
-        return first_part(rank, () if made is None else (made,), steps, bounds, attack)
+
+        def turned(taken: int) -> tuple[list[Access], list[Access]]:
+            return self._turned(delaying, candidate, without, taken, attack.done)
+
+        return first_part(rank, accesses[: len(accesses) - len(steps)], steps, bounds, attack, turned)
+
+    def _accesses(self, candidate: Candidate) -> tuple[Access, ...]:
+        """The accesses of a candidate, that of a test to the number of its condition."""
+        accesses = core.accesses_of(candidate.command.operands)
+        tests = self._conditions.tested(candidate.rank, candidate.command.transition.occurrence)
+        return accesses if tests is None else (accesses[0].at(tests),)
+
+    def _left_into(self, source: Source, candidate: Candidate) -> Access:
+        """What the cycle goes into from ``candidate``: the access of the source, or the condition that it turns."""
+        tests = self._conditions.tested(candidate.rank, candidate.command.transition.occurrence)
+        return source.access if tests not in source.turned else core.Access(tests, False, True)
+
+    # Conditions that e turns
+
+    def _turned(
+        self, delaying: Delaying, candidate: Candidate, without: Left, taken: int, done: Touched
+    ) -> tuple[list[Access], list[Access]]:
+        """The conditions among those tested that ``candidate`` turns, with its first ``taken`` steps before the source:
+        by these, and by its other steps, which come after D."""
+        operands, (_, _, position, command) = candidate.command.operands, candidate
+        tested = {
+            made.cell
+            for made in core.accesses_of(operands)
+            if made.writes and any(done.read >> each & 1 for each in self._conditions.of_cell(made.cell))
+        }
+        if not tested or (command.waits and not isinstance(operands, core.Immediate)):
+            return [], []
+        memory = self._memory(delaying, without, delayed=False)
+        now, later = list[Access](), list[Access]()
+        if not isinstance(operands, core.Transfer):
+            done_so = performed(operands, position.registers, memory)
+            chain = () if done_so is None else done_so[2]
+            return [each for made in chain for each in self._turns(made.access.cell, made.before, made.after)], []
+        carried, changes = captured(operands, memory), False
+        for number, step in enumerate(operands.steps):
+            cell = step.access.cell
+            if number == taken:
+                memory = self._memory(delaying, without, delayed=True)
+            before = memory[cell]
+            memory, carried = take_step(operands.update, step, memory, carried)
+            if number < taken:
+                now += self._turns(cell, before, memory[cell])
+                changes |= step.access.writes
+            elif changes and step.access.writes:
+                # What D finds then is another matter: any condition may be turned.
+                later += [core.Access(each, False, True) for each in self._conditions.of_cell(cell)]
+            else:
+                later += self._turns(cell, before, memory[cell])
+        return now, later
+
+    def _turns(self, cell: Cell, before: int, after: int) -> list[Access]:
+        return [core.Access(each, False, True) for each in self._conditions.turned(cell, before, after)]
+
+    def _memory(self, delaying: Delaying, without: Left, delayed: bool) -> Memory:
+        """All cells after U but for ``without``: what D does left out, or not where ``delayed``."""
+        memory = list(self._instance.memory)
+        for cell in range(len(memory)):
+            for layer in self._order.cells.layers(cell):
+                there = [
+                    entry.made
+                    for entry in layer.entries
+                    if entry.made.access.writes
+                    and not self._is_left(delaying, entry.event, without)
+                    and (delayed or delaying.is_done(entry))
+                ]
+                if there and layer.access.commutes:
+                    memory[cell] = value_after(layer.before, (made.update for made in there if made.update))
+                elif there:
+                    memory[cell] = there[-1].after
+        return tuple(memory)
 
     def _moves(self, delaying: Delaying, candidate: Candidate, without: Left, first: int) -> list[Move]:
         """The run with the attack that ``candidate`` ends."""
@@ -179,7 +270,7 @@ class Closing:
     ) -> list[Move] | None:
         """The moves of a run with the attack, with some of the ``others`` as further sources, by rule (m3') of
         `proofs/attack.md`."""
-        sources = [source, *(self._source(others[number]) for number in further)]
+        sources = [source, *(self._step_of(others[number]) for number in further)]
         delaying = Delaying(self._instance, self._trace, self._order, sources)
         if not delaying.valid:
             return None
@@ -216,10 +307,15 @@ class Closing:
             return layer, []
         return layer, [entry for entry in layer.entries if entry.event is not event]
 
-    def _source(self, entry: Entry) -> Source:
+    def _step_of(self, entry: Entry) -> Source:
         assert entry.place is not None
-        step = entry.place - (core.at_issue(entry.event.operands) is not None)
-        return Source(entry.event, step, entry.made.access)
+        return self._source(entry.event, entry.place - (core.at_issue(entry.event.operands) is not None))
+
+    @staticmethod
+    def _source(event: Event, step: int) -> Source:
+        place = step + (core.at_issue(event.operands) is not None)
+        turned = frozenset(made.access.cell for made in event.turned if made.by == place)
+        return Source(event, step, event.chain[place].access, turned)
 
     def _passes(self, candidate: Candidate, value: int) -> bool:
         """Whether the value of its cell is what a candidate waits for."""

@@ -24,11 +24,12 @@ from pgasrob.semantics.mazurkiewicz_trace import Cells, Clock, Entry, Event, Tra
 
 
 class Source(NamedTuple):
-    """A step: ``place`` among the steps of ``event``, and the access that it makes."""
+    """A step: ``place`` among the steps of ``event``, the access that it makes, and the conditions that this turns."""
 
     event: Event
     step: int
     access: Access
+    turned: frozenset[Cell] = frozenset()
 
 
 class Reached(NamedTuple):
@@ -120,8 +121,8 @@ class Delaying:
             return
         rank, operands, index = event.rank, event.operands, event.index
         attack, placement = self._attack, self.placement(rank, index)
-        made = core.at_issue(operands)
-        if not wait_is_over(placement, operands) or (made and attack.delayed.hits(made)):
+        bound = [made.access for made in event.chain[: len(event.chain) - len(core.steps_of(operands))]]
+        if not wait_is_over(placement, operands) or any(map(attack.delayed.hits, bound)):
             self._cuts[rank] = min(index, self._cuts.get(rank, index))
             return
         steps, parts = core.steps_of(operands), list[int]()
@@ -131,7 +132,9 @@ class Delaying:
             for number, (step, least) in enumerate(zip(steps, bounds, strict=True)):
                 here = DELAYED if attack.delayed.hits(step.access) or (source and number == source.step) else NOW
                 parts.append(max(least, here, *parts[-1:]))
-        chain = [*([(made, NOW)] if made else []), *zip((step.access for step in steps), parts, strict=True)]
+        places = [*[NOW] * len(bound), *parts]
+        chain = [(made.access, places[place]) for place, made in enumerate(event.chain)]
+        chain += [(made.access, places[made.by]) for made in event.turned]
         if not (
             source
             or self.tainted(rank, index)
@@ -173,11 +176,11 @@ class Order:
 
     def next_to(self, event: Event) -> Iterator[Entry]:
         """The accesses directly after those of ``event`` that conflict with them."""
-        for place in range(len(event.chain)):
+        for place in range(len(event.made)):
             yield from self.after(event, place)
 
     def after(self, event: Event, place: int) -> Sequence[Entry]:
         """The accesses directly after one of ``event`` that conflict with it."""
-        layers = self.cells.layers(event.chain[place].access.cell)
+        layers = self.cells.layers(event.made[place].access.cell)
         layer = self._layer_of[event.number, place] + 1
         return layers[layer].entries if layer < len(layers) else ()

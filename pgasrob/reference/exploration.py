@@ -24,6 +24,7 @@ from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.semantics.accesses import Access, conflict
+from pgasrob.semantics.conditions import Conditions
 from pgasrob.semantics.mazurkiewicz_trace import (
     Cells,
     Clock,
@@ -105,11 +106,13 @@ class Exploration:
     Attributes: ``events`` (looked at so far), ``traces``, ``redundant`` (runs given up since they come to what has been
     followed), ``faults`` (next commands of some rank that cannot be evaluated), ``gave_up`` (there
     are too many updates that somebody may wait for), ``subtrees`` (come to so far, those that are left to others
-    counted).
+    counted). ``by_condition``: whether awaits are tests of their conditions (`proofs/waiting.md`, section 7), where the
+    instance is read so; else they are read by value.
     """
 
-    def __init__(self, instance: Instance, part: Subtrees = WHOLE) -> None:
+    def __init__(self, instance: Instance, part: Subtrees = WHOLE, by_condition: bool = False) -> None:
         self.instance, self._part, self.subtrees = instance, part, 0
+        self._conditions = Conditions(instance) if by_condition else None
         self.events = self.traces = self.redundant = 0
         self.gave_up = False
         self._mixed = any(
@@ -290,15 +293,17 @@ class Exploration:
         done = performed(operands, state.registers[rank], state.memory)
         assert done is not None, "it is enabled"
         registers, memory, chain = done
+        chain, turned = self._with_conditions(rank, transition, chain)
         after = (*clock[:rank], clock[rank] + 1, *clock[rank + 1 :])
-        event = Event(len(self._run), rank, (transition,), operands, after, chain, choice.ranks)
+        event = Event(len(self._run), rank, (transition,), operands, after, chain, choice.ranks, turned)
         looks = self._looks_of(rank, choice.commands[0])
         self._run.append(event)
         self._of_rank[rank].append(event)
-        for place, made in enumerate(chain):
+        for place, made in enumerate(event.made):
             self._cells.enter(Entry(event, place, made))
         for look in looks:
-            self._cells.enter(Entry(event, None, Made(look, 0 if look.cell == EVERYTHING else memory[look.cell])))
+            # What a look at a condition or at everything is entered with does not matter: nothing waits for it.
+            self._cells.enter(Entry(event, None, Made(look, memory[look.cell] if 0 <= look.cell < len(memory) else 0)))
         self._looks.append(looks)
         self._enter(rank, transition.target, registers)
         control = (*state.control[:rank], transition.target, *state.control[rank + 1 :])
@@ -307,7 +312,7 @@ class Exploration:
 
     def _take_back(self) -> None:
         event, looks = self._run.pop(), self._looks.pop()
-        for access in (*(made.access for made in event.chain), *looks):
+        for access in (*(made.access for made in event.made), *looks):
             self._cells.leave(access.cell)
         for rank in event.ranks:
             self._of_rank[rank].pop()
@@ -320,7 +325,7 @@ class Exploration:
         commands wait for."""
         commands = self._positions[rank][-1].commands
         looks = [
-            core.Access(command.operands.access.cell, True, False)
+            core.Access(self._waits_for(rank, command).cell, True, False)
             for command in commands
             if command is not issued and command.waits and isinstance(command.operands, core.Immediate)
         ]
@@ -333,7 +338,42 @@ class Exploration:
         if choice.rank == BARRIER:
             return ()
         (command,) = choice.commands
-        return (*core.accesses_of(command.operands), *self._looks_of(choice.rank, command))
+        return (*self._own(choice.rank, command), *self._looks_of(choice.rank, command))
+
+    def _own(self, rank: int, command: Command) -> Footprint:
+        """The accesses of a command, and the conditions that it turns, were it next."""
+        if self._conditions is None:
+            return core.accesses_of(command.operands)
+        done = performed(command.operands, self._positions[rank][-1].registers, self.state.memory)
+        if done is None:
+            return (self._waits_for(rank, command),)
+        chain, turned = self._with_conditions(rank, command.transition, done[2])
+        return tuple(made.access for made in chain + turned)
+
+    def _waits_for(self, rank: int, command: Command) -> Access:
+        """The access of a command that waits for a value, or for a condition."""
+        assert isinstance(command.operands, core.Immediate)
+        access = command.operands.access
+        tests = None if self._conditions is None else self._conditions.tested(rank, command.transition.occurrence)
+        return access if tests is None else access.at(tests)
+
+    def _with_conditions(
+        self, rank: int, transition: Transition, chain: tuple[Made, ...]
+    ) -> tuple[tuple[Made, ...], tuple[Made, ...]]:
+        """The accesses of a command, that of a test by its condition, and the conditions that they turn."""
+        if self._conditions is None:
+            return chain, ()
+        tests = self._conditions.tested(rank, transition.occurrence)
+        if tests is not None:
+            (made,) = chain
+            return (made._replace(access=made.access.at(tests)),), ()
+        turned = (
+            Made(core.Access(condition, False, True), made.before, None, made.after, place)
+            for place, made in enumerate(chain)
+            if made.access.writes and not made.access.commutes
+            for condition in self._conditions.turned(made.access.cell, made.before, made.after)
+        )
+        return chain, tuple(turned)
 
     def _last(self, rank: int) -> Clock:
         """The past of the next event of ``rank`` by its own events."""
@@ -364,7 +404,7 @@ class Exploration:
             if other.waits:
                 self._find_earlier(rank, other)
         last = self._last(rank)
-        own = () if command.waits else core.accesses_of(command.operands)
+        own = () if command.waits else self._own(rank, command)
         met = {
             entry.event.number: entry.event
             for access in (*own, *self._looks_of(rank, command))
@@ -382,7 +422,7 @@ class Exploration:
         if not command.waits or not isinstance(operands, core.Immediate):
             return True
         value = self.state.memory[operands.access.cell]
-        for layer in self._cells.layers(operands.access.cell):
+        for layer in self._cells.layers(self._waits_for(rank, command).cell):
             kept = [entry for entry in layer.entries if not event.is_in(entry.event.clock)]
             if len(kept) < len(layer.entries):
                 value = value_after(layer.before, (entry.made.update for entry in kept if entry.made.update))
@@ -395,8 +435,9 @@ class Exploration:
         assert isinstance(operands, core.Immediate)
         position, last = self._positions[rank][-1], self._last(rank)
         choice = Choice(rank, (command,), (rank,))
-        for layer in reversed(self._cells.layers(operands.access.cell)):
-            if not conflict(layer.access, operands.access):
+        access = self._waits_for(rank, command)
+        for layer in reversed(self._cells.layers(access.cell)):
+            if not conflict(layer.access, access):
                 continue
             free = [entry for entry in layer.entries if not entry.event.is_in(last)]
             found = False
@@ -443,7 +484,7 @@ class Exploration:
             ):
                 initials.append(who)
             seen.update(event.ranks)
-        footprint = self._footprint(choice)
+        footprint = (*self._footprint(choice), *self._may_turn(choice))
         made = tuple(access for event in there for access in self._accesses(event))
         if choice.rank not in seen and independent(footprint, made):
             initials.append(choice.rank)
@@ -451,7 +492,17 @@ class Exploration:
             node.ranks.add(initials[-1])
 
     def _accesses(self, event: Event) -> Footprint:
-        return (*(made.access for made in event.chain), *self._looks[event.number])
+        return (*(made.access for made in event.made), *self._looks[event.number])
+
+    def _may_turn(self, choice: Choice) -> Iterator[Access]:
+        """The conditions that a command may turn where it comes earlier: which it does depends on what its cells hold
+        there."""
+        if self._conditions is None:
+            return
+        for command in choice.commands:
+            for made in core.accesses_of(command.operands):
+                if made.writes and not made.commutes:
+                    yield from (core.Access(each, False, True) for each in self._conditions.of_cell(made.cell))
 
     def gives_up(self, longest: int) -> Reason | None:
         """Why it does not go on: for itself, or since it has come to a run of more than ``longest`` events."""

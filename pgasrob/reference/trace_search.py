@@ -34,7 +34,7 @@ class TraceSearch(TraceByTrace[Exploration], InOnePart):
     def __init__(self, instance: Instance, choosable: Choosable | None = None, part: Subtrees = WHOLE) -> None:
         self._instance, self._choosable = instance, choosable
         self._space = SequentialSpace(instance)
-        super().__init__(Exploration(instance, part))
+        super().__init__(Exploration(instance, part, by_condition=True))
         self.undecided: set[tuple[int, int, int, int]] = set()
         self.checks_deadlock = instance.can_wait
         self.fault: FoundFault | None = None

@@ -249,7 +249,7 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "shows": witness.shows,
         "nodes": instance.nodes,
         "computation": _events(run, texts, parts, marks),
-        "happens_before": [_edge(*edge) for edge in HappensBefore(run.computation).edges],
+        "happens_before": [_edge(*edge) for edge in HappensBefore.of(run).edges],
         "cycle": None if witness.cycle is None else [_edge(*edge) for edge in witness.cycle],
         "cycle_type": None if witness.cycle_type is None else list(witness.cycle_type),
         "complete": run.complete,

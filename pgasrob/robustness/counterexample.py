@@ -61,7 +61,7 @@ class Counterexample:
             run = replay(self._instance, violation.computation)
         except ReplayError as error:
             return InternalError.of_run(self._engine, f"does not replay: {error}")
-        cycle = HappensBefore(run.computation).cycle
+        cycle = HappensBefore.of(run).cycle
         if not run.complete or cycle is None:
             lacking = "a happens-before cycle" if run.complete else "the end of its operations"
             return InternalError.of_run(self._engine, f"lacks {lacking}")

@@ -20,6 +20,7 @@ from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import POPS, has_steps
+from pgasrob.semantics.conditions import Conditions
 from pgasrob.semantics.monitor import READ, WRITTEN, Monitor, Reach, nothing_yet
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 from pgasrob.stop_points import stop_point
@@ -88,13 +89,12 @@ class CyclicRuns(ABC, Generic[SearchState, Label]):
             return
         for word, target in self._machine.successors(here):
             monitor = Monitor(reach)
-            self._follow(monitor, here, word)
+            self._follow(monitor, here, word, target)
             yield word, (target, monitor.reach(), monitor.cyclic)
 
-    @staticmethod
     @abstractmethod
-    def _follow(monitor: Monitor, state: SearchState, word: tuple[Label, ...]) -> None:
-        """Let ``monitor`` follow ``word``, which happens in ``state``."""
+    def _follow(self, monitor: Monitor, state: SearchState, word: tuple[Label, ...], target: SearchState) -> None:
+        """Let ``monitor`` follow ``word``, which happens in ``state`` and leads to ``target``."""
 
 
 class HappensBeforeSpace(CyclicRuns[State, Letter]):
@@ -102,9 +102,9 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(StateSpace(instance), instance.processes)
+        self._conditions = Conditions(instance)
 
-    @staticmethod
-    def _follow(monitor: Monitor, state: State, word: tuple[Letter, ...]) -> None:
+    def _follow(self, monitor: Monitor, state: State, word: tuple[Letter, ...], target: State) -> None:
         kind, rank, _, which, last, _, _ = word[0]
         if kind in POPS:
             command = monitor.pending[rank][which]
@@ -112,7 +112,13 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
             command = monitor.issue(*(letter.rank for letter in word))
             last = not has_steps(kind)
         if made := access_of(word[0]):
-            monitor.access(command, made.cell, made.commutes or (WRITTEN if made.writes else READ))
+            tests = None if kind in POPS else self._conditions.tested(rank, which)
+            cell = made.cell if tests is None else tests
+            monitor.access(command, cell, made.commutes or (WRITTEN if made.writes else READ))
+            if made.writes and not made.commutes:
+                before, after = state.memory[cell], target.memory[cell]
+                for turned in self._conditions.turned(cell, before, after):
+                    monitor.access(command, turned, WRITTEN)
         if last:
             monitor.finish(command)
 

@@ -40,7 +40,7 @@ from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.robustness.verdict import Effect, EndValue, Witness
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import FailedAssertion, with_failure
-from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.happens_before import HappensBefore, is_violating
 from pgasrob.semantics.replay import ReplayError, Run, replay
 from pgasrob.semantics.sequential import assumes_are_guesses
 from pgasrob.semantics.standstill import without_polls
@@ -302,7 +302,9 @@ class EffectSearch:
     def _with_witness(self, found: Computation) -> Generator[None, None, Computation]:
         """A run like ``found`` that goes on from an irreducible violation, which becomes the witness, where there is
         one."""
-        counterexample = Counterexample(self._instance, self._engine, Violation(_earliest_violation(found)))
+        counterexample = Counterexample(
+            self._instance, self._engine, Violation(_earliest_violation(self._instance, found))
+        )
         yield from counterexample.leave_out()
         judged = counterexample.judged()
         if isinstance(judged, Witness) and judged.irreducible:
@@ -330,7 +332,7 @@ class EffectSearch:
             None,
             max(self._sc.states, self._sc_states),
             self._network.states,
-            Witness("violation", run, HappensBefore(computation).cycle),
+            Witness("violation", run, HappensBefore.of(run).cycle),
         )
         if computation == self.witness.run.computation:
             effect = replace(effect, run=self.witness)
@@ -426,7 +428,7 @@ def _telling(items: list[tuple[object, object]], others: list[dict[object, objec
     return set(chosen)
 
 
-def _earliest_violation(computation: Computation) -> Computation:
+def _earliest_violation(instance: Instance, computation: Computation) -> Computation:
     """The first commands of ``computation`` that are violating, with all their steps."""
     ends = [
         place + 1
@@ -438,7 +440,7 @@ def _earliest_violation(computation: Computation) -> Computation:
         issued = {event.issued for event in computation[:end] if not event.is_step}
         return tuple(event for event in computation if event.issued in issued)
 
-    return upto(ends[bisect_left(ends, True, key=lambda end: HappensBefore(upto(end)).cycle is not None)])
+    return upto(ends[bisect_left(ends, True, key=lambda end: is_violating(instance, upto(end)))])
 
 
 def _is_barrier(computation: Computation, place: int) -> bool:

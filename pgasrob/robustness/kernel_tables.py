@@ -340,7 +340,7 @@ class _Compiler:
 
     def step(self, step: core.Step[Place]) -> tuple[int, int, int, int, int]:
         """The entries of a step."""
-        (address, rank), reads, writes, commutes = step.access
+        (address, rank), reads, writes, commutes, _ = step.access
         flags = (
             AT_TARGET * (rank is not None)
             + STEP_READS * reads

@@ -16,7 +16,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.happens_before import HappensBefore, is_violating
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 from pgasrob.stop_points import stop_point
 
@@ -191,7 +191,7 @@ class ShortCycles(InOnePart, WithoutFacts):
         word, state = self._finished((), state)
         assert self._space.is_final(state), "what is pending waits for what is pending before it alone"
         computation: Computation = computation_of([*words, word])
-        if HappensBefore(computation).cycle is None:
+        if HappensBefore(computation).cycle is None or not is_violating(self._space.instance, computation):
             return False
         self.violation = Violation(computation)
         return True

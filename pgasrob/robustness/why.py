@@ -176,7 +176,7 @@ class _Asking:
             run = verdict.witness.run if not pinned else _lifted(verdict.witness.run, less)
             if run is None:
                 return "other", None
-            cycle = HappensBefore(run.computation).cycle
+            cycle = HappensBefore.of(run).cycle
             if cycle is None or not run.complete:
                 return "other", None
             late = late_operations(run, cycle)

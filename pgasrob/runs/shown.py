@@ -16,7 +16,7 @@ def shown(instance: Instance, computation: Computation) -> Witness:
     """A maximal run of ``instance``, with the cycle of its happens-before relation if there is one, else the SC run
     that it looks like, and the fault where it ends at one."""
     run = replay(instance, computation)
-    cycle = HappensBefore(computation).cycle
+    cycle = HappensBefore.of(run).cycle
     order = None if is_sequential(computation) else sequential_order(instance, computation)
     return Witness("run", run, cycle, fault=_fault_at_the_end(run), sequential=order)
 

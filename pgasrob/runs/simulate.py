@@ -50,7 +50,7 @@ class Simulated(Result):
     @cached_property
     def cycle(self) -> tuple[Edge, ...] | None:
         """A cycle of its happens-before relation; None when it looks like an SC run."""
-        return HappensBefore(self.run.computation).cycle
+        return HappensBefore.of(self.run).cycle
 
     @property
     def is_sequential(self) -> bool:

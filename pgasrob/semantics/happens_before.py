@@ -13,11 +13,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from pgasrob.program.core import Cell
+from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import Computation, writes
+from pgasrob.semantics.conditions import Condition
+from pgasrob.semantics.replay import Run, replay
 from pgasrob.stop_points import stop_point
 
 BLOCK = 4096
 """Commands from which cycles are looked for at the same time."""
+
+
+class Turning(NamedTuple):
+    """What an event has to do with conditions: the one that it tests, and those that it turns."""
+
+    tests: Condition | None = None
+    turns: tuple[Condition, ...] = ()
 
 
 class Edge(NamedTuple):
@@ -30,9 +41,33 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class HappensBefore:
-    """The happens-before relation of ``computation``."""
+    """The happens-before relation of ``computation``.
+
+    ``turning``: for each event the conditions of awaits that it tests or turns (`proofs/waiting.md`, section 7).
+    Without that awaits are read by value, as all other reads are.
+    """
 
     computation: Computation
+    turning: tuple[Turning, ...] = ()
+
+    @classmethod
+    def of(cls, run: Run) -> HappensBefore:
+        """That of a replayed computation, in the reading of its instance."""
+        conditions: dict[Cell, dict[Condition, None]] = {}
+        for each in run.events:
+            if each.tests is not None:
+                conditions.setdefault(each.tests.cell, {})[each.tests] = None
+        if not conditions:
+            return cls(run.computation)
+        found = []
+        for each in run.events:
+            cell, change = each.event.cell, each.cell_change
+            if each.tests is not None or cell is None or change is None:
+                found.append(Turning(each.tests))
+            else:
+                turned = (one for one in conditions.get(cell, ()) if one.turns(change.before, change.after))
+                found.append(Turning(None, tuple(turned)))
+        return cls(run.computation, tuple(found))
 
     @cached_property
     def commands(self) -> tuple[int, ...]:
@@ -64,16 +99,21 @@ class HappensBefore:
     def conflicts(self) -> tuple[Edge, ...]:
         """Accesses to one cell, at least one of which writes, with no write between them that conflicts with both.
 
-        Updates of one kind that commute do not conflict: an access that does with one of them does with all of them.
+        Updates of one kind that commute do not conflict: an access that does with one of them does with all of them. A
+        test of a condition conflicts with the changes that turn it.
         """
-        edges = []
-        cells: dict[int, LatestAccesses] = {}
+        edges: dict[Edge, None] = {}  # a change may be joined with another one by its cell and by a condition
+        cells: dict[Cell | Condition, LatestAccesses] = {}
         for place, event in enumerate(self.computation):
-            if event.cell is not None:
-                latest = cells.setdefault(event.cell, LatestAccesses())
-                edges += [
-                    Edge(earlier, place, "cf") for earlier in latest.joined(place, writes(event.kind), event.commutes)
-                ]
+            if event.cell is None:
+                continue
+            tests, turns = self.turning[place] if self.turning else Turning()
+            made: list[tuple[Cell | Condition, bool]] = [(one, True) for one in turns]
+            made.append((event.cell, writes(event.kind)) if tests is None else (tests, False))
+            for where, writing in made:
+                latest = cells.setdefault(where, LatestAccesses())
+                joined = latest.joined(place, writing, event.commutes)
+                edges.update(dict.fromkeys(Edge(earlier, place, "cf") for earlier in joined))
         return tuple(edges)
 
     @cached_property
@@ -111,6 +151,11 @@ class HappensBefore:
                 closed.append(Edge(arrived, edge.source, "id"))
             closed.append(edge)
         return closed
+
+
+def is_violating(instance: Instance, computation: Computation) -> bool:
+    """Whether the happens-before relation of a ``computation`` of ``instance`` has a cycle, in the reading of that."""
+    return HappensBefore.of(replay(instance, computation)).cycle is not None
 
 
 class LatestAccesses:

@@ -45,12 +45,19 @@ class Position(NamedTuple):
 
 
 class Made(NamedTuple):
-    """An access as it was made in a run. ``before``: what the cell held. ``update``: what was done to it, with its
-    operand, where that commutes with others of its kind."""
+    """An access as it was made in a run. ``before``: what the cell held, and ``after`` what it holds then. ``update``:
+    what was done to it, with its operand, where that commutes with others of its kind.
+
+    A change that turns a condition, or an await that tests one, accesses the number of the condition as a cell
+    (`semantics.conditions`); what is held is that of the cell itself. ``by``: of a condition that is turned the place
+    of the change in its command's chain.
+    """
 
     access: Access
     before: int
     update: core.Update[int] | None = None
+    after: int = 0
+    by: int = 0
 
 
 @dataclass(slots=True)
@@ -58,7 +65,8 @@ class Event:
     """A command of ``rank`` with all its steps, or a barrier, which all ``ranks`` pass (``rank`` is the first then).
     Where ranks have several threads these are processes, as everywhere here.
 
-    ``clock``: the events of each rank that come before it in the trace, itself included. ``chain``: its accesses.
+    ``clock``: the events of each rank that come before it in the trace, itself included. ``chain``: its accesses;
+    ``turned``: the conditions that these turn.
     """
 
     number: int
@@ -68,6 +76,12 @@ class Event:
     clock: Clock
     chain: tuple[Made, ...]
     ranks: tuple[int, ...]
+    turned: tuple[Made, ...] = ()
+
+    @property
+    def made(self) -> tuple[Made, ...]:
+        """Its accesses, and then the conditions that these turn."""
+        return self.chain + self.turned
 
     @property
     def is_barrier(self) -> bool:
@@ -84,7 +98,7 @@ class Event:
 
 
 class Entry(NamedTuple):
-    """An access in a run; ``place`` in the chain of its command, None for a look."""
+    """An access in a run; ``place`` among those that its command has made, None for a look."""
 
     event: Event
     place: int | None
@@ -148,7 +162,7 @@ def performed(
     if after is None:
         return None
     first = core.at_issue(operands)
-    chain = [] if first is None else [Made(first, memory[first.cell])]
+    chain = [] if first is None else [Made(first, memory[first.cell], None, after[1][first.cell])]
     if isinstance(operands, core.Transfer):
         registers, changed = after
         carried = captured(operands, memory)
@@ -156,8 +170,9 @@ def performed(
             update = operands.update if step.access.commutes else None
             if update is not None:
                 update = update._replace(operand=carried.value)
-            chain.append(Made(step.access, changed[step.access.cell], update))
+            cell, before = step.access.cell, changed[step.access.cell]
             changed, carried = take_step(operands.update, step, changed, carried)
+            chain.append(Made(step.access, before, update, changed[cell]))
         after = registers, changed
     return *after, tuple(chain)
 
@@ -195,4 +210,4 @@ class Trace:
     def entries(self) -> Iterator[Entry]:
         """The accesses in the order of the run."""
         for event in self.events:
-            yield from (Entry(event, place, made) for place, made in enumerate(event.chain))
+            yield from (Entry(event, place, made) for place, made in enumerate(event.made))

@@ -20,6 +20,7 @@ from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.program.statements import Span
 from pgasrob.program.value_classes import record
 from pgasrob.semantics.computation import Computation, Event
+from pgasrob.semantics.conditions import Condition, tested
 from pgasrob.stop_points import stop_point
 
 
@@ -43,6 +44,7 @@ class ReplayedEvent:
     a value without registers is a number there, `slot + me` an address and `me == 0` a 1. (`render.source_commands`
     has the command as in the source.) ``read`` is the value it read from its cell, ``cell_change`` what it wrote there,
     ``register_change`` what it did to a register; ``queue`` and ``target`` are those of a remote command and its steps.
+    ``tests``: the condition of an await that is read as a test of it.
     """
 
     event: Event
@@ -54,6 +56,7 @@ class ReplayedEvent:
     queue: int | None = None
     target: int | None = None
     holds: bool | None = None  # an assertion of the program only
+    tests: Condition | None = None
 
 
 @record
@@ -483,7 +486,8 @@ class _Replay:
         holds: bool | None = None,
     ) -> ReplayedEvent:
         text, span = show(issued.transition.command), issued.transition.span
-        return ReplayedEvent(event, text, span, read, cell, register, issued.queue, issued.target, holds)
+        tests = None if event.is_step else tested(issued.operands)
+        return ReplayedEvent(event, text, span, read, cell, register, issued.queue, issued.target, holds, tests)
 
 
 def _updated(operation: str | None, type: IntType, old: int, operand: int, expected: int = 0) -> int:

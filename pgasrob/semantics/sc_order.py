@@ -35,12 +35,11 @@ def last_command(computation: Computation) -> tuple[int, ...]:
     return tuple(place for place, command in enumerate(commands) if command == commands[last])
 
 
-def sc_places(computation: Computation) -> tuple[int, ...] | None:
-    """The places of the events of ``computation`` in an order in which it is an SC run; None if there is a cycle.
+def sc_places(relation: HappensBefore) -> tuple[int, ...] | None:
+    """The places of the events of a computation in an order in which it is an SC run; None if there is a cycle.
 
     Of several orders it is the one that keeps to the order of the issues.
     """
-    relation = HappensBefore(computation)
     commands = relation.commands
     events: dict[int, list[int]] = {}
     for place, command in enumerate(commands):
@@ -66,7 +65,7 @@ def sc_places(computation: Computation) -> tuple[int, ...] | None:
             before[target] -= 1
             if not before[target]:
                 heapq.heappush(ready, target)
-    return tuple(order) if len(order) == len(computation) else None
+    return tuple(order) if len(order) == len(commands) else None
 
 
 def sequential_order(instance: Instance, computation: Computation) -> SequentialOrder | None:
@@ -76,15 +75,16 @@ def sequential_order(instance: Instance, computation: Computation) -> Sequential
     left without e.
     """
     without: tuple[int, ...] = ()
-    places = sc_places(computation)
-    if places is None:
-        without = last_command(computation)
-        left = [place for place in range(len(computation)) if place not in without]
-        found = sc_places(tuple(computation[place] for place in left))
-        if found is None:
-            return None
-        places = tuple(left[place] for place in found)
     try:
+        places = sc_places(HappensBefore.of(replay(instance, computation)))
+        if places is None:
+            without = last_command(computation)
+            left = [place for place in range(len(computation)) if place not in without]
+            rest = replay(instance, tuple(computation[place] for place in left))
+            found = sc_places(HappensBefore.of(rest))
+            if found is None:
+                return None
+            places = tuple(left[place] for place in found)
         run = replay(instance, tuple(computation[place] for place in places))
     except ReplayError:
         return None

@@ -30,7 +30,7 @@ def read(text: str) -> dict[str, Any]:
     entries have no effect.
     """
     found: dict[str, Any] = json.loads(text, object_hook=_decoded, parse_float=int, parse_constant=int)
-    found["reading"] = Reading(found["failed_polls"], found["conflicts"])
+    found["reading"] = Reading(found["failed_polls"], found["conflicts"], "value")
     counts = found["frame"] or [found["nodes"]]
     if found["format"] != FORMAT or found["reading"] not in READINGS or any(type(each) is not int for each in counts):
         raise ValueError(f"it is not of format {FORMAT}, or names no node count or no reading")

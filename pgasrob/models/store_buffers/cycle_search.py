@@ -25,8 +25,7 @@ Word = tuple[Move, ...]
 class _BufferedRuns(CyclicRuns[State, Move]):
     """The machine with the happens-before relation of the run so far, cut where too much is pending or buffered."""
 
-    @staticmethod
-    def _follow(monitor: Monitor, state: State, word: Word) -> None:
+    def _follow(self, monitor: Monitor, state: State, word: Word, target: State) -> None:
         """The pending commands of a rank, in the order of issue, are its operations and the stores in its buffer."""
         letter, how, source = word[0]
         rank = letter.rank

@@ -290,7 +290,7 @@ def _account(subject: Subject, found: Attack) -> Iterator[Block]:
     from pgasrob.semantics.replay import replay
 
     run = replay(subject.instance, found.computation)
-    result = subject.result(run, HappensBefore(found.computation).cycle, found.parts)
+    result = subject.result(run, HappensBefore.of(run).cycle, found.parts)
     events = witness_of(result)["computation"]
     last = next(place for place in found.last if events[place]["event"] not in words.STEPS)
     yield Text("To the violation above it comes like this:")

@@ -208,7 +208,7 @@ def happens_before(subject: Subject) -> Iterator[Block]:
     if explained.run is None:
         yield subject.no_run
         return
-    relation = HappensBefore(explained.run.computation)
+    relation = HappensBefore.of(explained.run)
     result = subject.result(explained.run, explained.cycle)
     events = witness_of(result)["computation"]
     yield Text(
@@ -330,7 +330,7 @@ def normal_form(subject: Subject) -> Iterator[Block]:
         yield Rows(("step", "what it is", "overtakes", "because"), rows)
         if len(moved) > MOST_ROWS:
             yield Remark(f"{count(len(moved) - MOST_ROWS, 'more event')} not listed.")
-    cycle = HappensBefore(order.normal_form).cycle
+    cycle = HappensBefore.of(order.run).cycle
     yield ShownRun(subject.result(order.run, cycle, order.parts), "either")
     used = max(order.parts)
     yield Text(

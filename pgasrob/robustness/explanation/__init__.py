@@ -102,6 +102,7 @@ def explain(
     Raises :class:`~pgasrob.diagnostics.SourceError` when the program does not exist on so many nodes.
     """
     count = program.default_count if nodes is None else nodes
+    reading = reading.by_value  # as the theory has it that is explained
     instance = program.instantiate(count, reading)
     refuse_threads(instance.program, "an explanation")
     limits = Limits(max_states=max(max_states, 1), timeout=timeout)
@@ -125,16 +126,16 @@ def _theory(found: Explanation, computation: Computation, origin: Origin) -> Exp
     if not computation:
         return found
     instance = found.instance
-    order = reorder(instance, computation)
+    order, run = reorder(instance, computation), replay(instance, computation)
     found = replace(
         found,
         origin=origin,
-        run=replay(instance, computation),
-        cycle=HappensBefore(computation).cycle,
+        run=run,
+        cycle=HappensBefore.of(run).cycle,
         order=order,
         path=generate(instance, order.normal_form, order.parts, order.heads),
     )
-    cycle = HappensBefore(order.normal_form).cycle
+    cycle = HappensBefore.of(order.run).cycle
     if cycle is None:
         return found
     marked = mark(order.normal_form, cycle)

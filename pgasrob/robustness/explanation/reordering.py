@@ -13,6 +13,7 @@ from pgasrob.analysis.placement import Placement
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.normal_form import HEADS, Letter, NormalForm
 from pgasrob.semantics.computation import Computation, Event
+from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sc_order import last_command, sc_places
 
@@ -74,7 +75,7 @@ def reorder(instance: Instance, computation: Computation) -> Reordering:
     starts, ends = (-1, issue[-1], *steps), (issue[0], *steps, len(computation))
     segments = tuple(tuple(range(start + 1, end)) for start, end in zip(starts, ends, strict=True))
     left = [place for place in range(len(computation)) if place not in last]
-    ordered = sc_places(tuple(computation[place] for place in left))
+    ordered = sc_places(HappensBefore(tuple(computation[place] for place in left)))
     assert ordered is not None, "without its last command the computation is not violating"
     sigma = tuple(left[place] for place in ordered)
     places: list[int] = []
