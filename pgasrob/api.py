@@ -79,7 +79,7 @@ def check(
     ``engine``: "portfolio", "attack", "traces", "product", "definition" or "spin". ``limits``: states, seconds and
     bytes, after which the verdict is `unknown`. ``progress`` is called a few times a second. Of the ``options``
     ``failed_polls="count"`` and ``conflicts="all"`` take every read as an event and every two accesses of which one
-    writes as a conflict; ``effect=False`` leaves out what it means that a program is not robust; ``heads``,
+    writes as a conflict, and ``waits="value"`` each change of a cell as one with who awaits it; ``effect=False`` leaves out what it means that a program is not robust; ``heads``,
     ``reductions`` and ``threads`` are for single engines. Nothing is raised for a program that faults or has no block
     for some rank: the verdict is `error`. Raises :class:`SourceError` when it is no program, ValueError for an engine
     or a node count that there is not, and TypeError for an option.
@@ -97,7 +97,9 @@ def check(
     from pgasrob.robustness.session import Session
     from pgasrob.robustness.verdict import LINES
 
-    _refuse_others("check", options, "only", "effect", "heads", "reductions", "threads", "failed_polls", "conflicts")
+    _refuse_others(
+        "check", options, "only", "effect", "heads", "reductions", "threads", "failed_polls", "conflicts", "waits"
+    )
     every = nodes == "all"
     if every and progress is not None:
         raise ValueError("progress is reported for single node counts, not for all")
@@ -124,8 +126,8 @@ def race(
     """Decide whether ``program`` has a race: two accesses to one cell that can be next at once.
 
     ``strict``: an await and a value that arrives are one, too. ``all_``: all pairs of lines, else the first. Other
-    ``options`` are ``engine`` ("search" or "definition"), ``progress``, and ``threads``, ``failed_polls`` and
-    ``conflicts`` as of :func:`check`. Errors are as of it.
+    ``options`` are ``engine`` ("search" or "definition"), ``progress``, and ``threads``, ``failed_polls``,
+    ``conflicts`` and ``waits`` as of :func:`check`. Errors are as of it.
 
     >>> pgasrob.race(pgasrob.example("one_to_one"), nodes=2).races[0].lines
     (11, 13)
@@ -135,7 +137,7 @@ def race(
     from pgasrob.robustness.session import Session
 
     progress, engine = options.pop("progress", None), options.pop("engine", "search")
-    _refuse_others("race", options, "threads", "failed_polls", "conflicts")
+    _refuse_others("race", options, "threads", "failed_polls", "conflicts", "waits")
     asked = Races(strict, all_, engine=engine)
     return races(Session(replace(_question(program, nodes, limits, **options), asked=asked), progress))
 

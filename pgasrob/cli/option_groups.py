@@ -15,7 +15,7 @@ from pgasrob.cli.shared_steps import refuse
 if TYPE_CHECKING:
     from pgasrob.frontends.compile_commands import Compiled
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.program.reading import Conflicts, FailedPolls, Reading
+    from pgasrob.program.reading import Conflicts, FailedPolls, Reading, Waits
     from pgasrob.robustness.limits import Limits
 
 DEFAULT_ENGINE = "portfolio"  # those of robustness, which is not imported for the help text
@@ -119,12 +119,16 @@ class ReadingOptions:
         "--conflicts", type=OneOf(["commuting", "all"]), default="commuting", show_default=True,
         help="Whether two additions (or two `or`, `min`, ...) to one cell that fetch nothing conflict. commuting: "
         "they do not; all: they do, like any two writes.")
+    waits: Waits = option(
+        "--waits", type=OneOf(["condition", "value"]), default="condition", show_default=True,
+        help="With which changes of its cell an await conflicts. condition: with those that make its condition true "
+        "or false; value: with all.")
     # fmt: on
 
     def value(self) -> Reading:
         from pgasrob.program.reading import Reading
 
-        return Reading(self.failed_polls, self.conflicts)
+        return Reading(self.failed_polls, self.conflicts, self.waits)
 
 
 @dataclass(frozen=True)

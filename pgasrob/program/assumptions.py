@@ -73,6 +73,8 @@ class Kind(Enum):
     ONE_THREAD = ("one-thread", "C", False,
         "a rank runs the threads that the text starts: no signal handler, active message or other thread")
     # What only some constructs need, those first that say most about a program
+    WAITS = ("waits", "construct", False,
+        "an await conflicts with changes that turn its condition (--waits value: with every change of its cell)")
     UNKNOWN_VALUES = "unknown-values", "construct", True, "{names} may give any value, and a different one each time"
     UNKNOWN_MEMORY = "unknown-memory", "construct", True, "any value may be loaded from {names}"
     PARTS = ("parts", "construct", True,

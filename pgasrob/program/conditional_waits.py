@@ -1,49 +1,146 @@
 """Awaits as tests of their condition: they conflict only with changes that turn the condition (`proofs/waiting.md`, 7).
 
 An await gives no value; what it shows is that its condition holds. So a change of its cell that leaves the condition as
-it was may come before or after it. This is how an await is read whose cell and compared value are known from the text,
-and whose cell no update may change that commutes with its kind: such updates are in no order, so that none of them is
-the one that turns a condition.
+it was may come before or after it. This is how an await is read of a known cell that no update may change which
+commutes with its kind: such updates are in no order, so that none of them is the one that turns a condition. Engines
+have to know all conditions from the start. So what the cell is compared with has to be a constant, or made of registers
+that only get values of this kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.core import Form
-from pgasrob.program.expressions import constant
+from pgasrob.program.expressions import Expr, Fault, constant, evaluator, registers_of
+
+MOST_SITUATIONS = 4_000
+"""Control states with values of registers that are looked at to find the values that an await compares with."""
+MOST_VALUES = 64
+
+Values = tuple[tuple[int, int], ...]
+"""Registers with what they hold."""
 
 
-def with_conditional_waits(automata: Sequence[ControlAutomaton]) -> list[ControlAutomaton]:
-    """The ``automata`` of all processes, with the accesses of these awaits as :attr:`~core.Access.tests`."""
+def with_conditional_waits(automata: Sequence[ControlAutomaton], registers: int) -> list[ControlAutomaton]:
+    """The ``automata`` of all processes, with so many ``registers`` each, with what these awaits compare with as
+    :attr:`~pgasrob.program.core.Access.tests`."""
     forms = [edge.form for automaton in automata for edge in automaton.transitions]
-    if not any(map(_may_test, forms)):
-        return list(automata)
-    updated = set(_updated(forms))
+    updated = {_address(made) for form in forms for made in core.accesses_of(form) if made.commutes}
 
-    def read(form: Form) -> Form:
-        if isinstance(form, core.Immediate) and _may_test(form) and not {None, _address(form.access)} & updated:
-            return replace(form, access=form.access._replace(tests=True))
+    def read(automaton: ControlAutomaton) -> ControlAutomaton:
+        awaits = [edge.form for edge in automaton.transitions if _may_test(edge.form, updated)]
+        compared = _compared(automaton, awaits, registers)
+        return automaton.with_forms(lambda form: _testing(form, compared.get(form, ()))) if compared else automaton
+
+    return [read(each) for each in automata]
+
+
+def _testing(form: Form, values: Collection[int]) -> Form:
+    if not values or not isinstance(form, core.Immediate):
         return form
+    return replace(form, access=form.access._replace(tests=tuple(sorted(values))))
 
-    return [each.with_forms(read) for each in automata]
 
-
-def _may_test(form: Form) -> bool:
-    """Whether this is an await of a known cell for a known value."""
-    if not isinstance(form, core.Immediate) or form.condition is None:
+def _may_test(form: Form, updated: Collection[int | None]) -> bool:
+    """Whether this is an await of a known cell that is at none of the addresses ``updated`` (None: anywhere)."""
+    if not isinstance(form, core.Immediate) or form.condition is None or form.update or form.register is not None:
         return False
-    is_await = form.update is None and form.register is None
-    return is_await and _address(form.access) is not None and constant(form.condition.value) is not None
-
-
-def _updated(forms: Iterable[Form]) -> Iterable[int | None]:
-    """The addresses that updates change which commute with their kind; None: any."""
-    return (_address(made) for form in forms for made in core.accesses_of(form) if made.commutes)
+    address = _address(form.access)
+    return address is not None and address not in updated and None not in updated
 
 
 def _address(access: core.Access[core.Place]) -> int | None:
     return constant(access.cell.address)
+
+
+def _compared(automaton: ControlAutomaton, awaits: Iterable[Form], registers: int) -> Mapping[Form, set[int]]:
+    """The values that each of ``awaits`` may compare its cell with; without those of which they are not known."""
+    found: dict[Form, set[int]] = {}
+    counted: dict[Form, frozenset[int]] = {}
+    assigned = _assigned(automaton)
+    for form in awaits:
+        assert isinstance(form, core.Immediate) and form.condition is not None
+        value = constant(form.condition.value)
+        needed = _needed(registers_of(form.condition.value), assigned)
+        if value is not None:
+            found[form] = {value}
+        elif needed is not None:
+            counted[form] = needed
+    if not counted:
+        return found
+    tracked = frozenset[int]().union(*counted.values())
+    for state, values in _situations(automaton, tracked, registers):
+        file = [0] * registers
+        for register, held in values:
+            file[register] = held
+        for form in (edge.form for edge in automaton.out[state] if edge.form in counted):
+            assert isinstance(form, core.Immediate) and form.condition is not None
+            compared = _value(form.condition.value, file)
+            if compared is not None:
+                found.setdefault(form, set()).add(compared)
+    return {form: values for form, values in found.items() if len(values) <= MOST_VALUES}
+
+
+def _assigned(automaton: ControlAutomaton) -> Mapping[int, list[Expr | None]]:
+    """What is assigned to each register; None: what a cell holds."""
+    found: dict[int, list[Expr | None]] = {}
+    for form in (edge.form for edge in automaton.transitions):
+        register = core.register_set(form)
+        if register is not None:
+            found.setdefault(register, []).append(form.value if isinstance(form, core.Assign) else None)
+    return found
+
+
+def _needed(registers: Iterable[int], assigned: Mapping[int, list[Expr | None]]) -> frozenset[int] | None:
+    """The ``registers`` and those that they are computed from; None where one gets what a cell holds."""
+    needed, waiting = set[int](), list(registers)
+    while waiting:
+        register = waiting.pop()
+        if register in needed:
+            continue
+        needed.add(register)
+        for value in assigned.get(register, ()):
+            if value is None:
+                return None
+            waiting += registers_of(value)
+    return frozenset(needed)
+
+
+def _situations(automaton: ControlAutomaton, tracked: frozenset[int], registers: int) -> Iterator[tuple[int, Values]]:
+    """The control states with all values of the ``tracked`` registers that a rank may have there; nothing where there
+    are too many."""
+    begin = 0, tuple((register, 0) for register in sorted(tracked))
+    found, waiting = {begin}, [begin]
+    while waiting:
+        state, values = waiting.pop()
+        file = [0] * registers
+        for register, held in values:
+            file[register] = held
+        for edge in automaton.out[state]:
+            form, after = edge.form, values
+            if isinstance(form, core.Test) and form.blocks and registers_of(form.condition) <= tracked:
+                if _value(form.condition, file) == 0:
+                    continue
+            elif isinstance(form, core.Assign) and form.register in tracked:
+                new = _value(form.value, file)
+                if new is None:
+                    continue
+                after = tuple((register, new if register == form.register else old) for register, old in values)
+            if (edge.target, after) not in found:
+                found.add((edge.target, after))
+                waiting.append((edge.target, after))
+        if len(found) > MOST_SITUATIONS:
+            return
+    yield from found
+
+
+def _value(expr: Expr, file: Sequence[int]) -> int | None:
+    """The value of ``expr``; None where it faults, so that the rank goes no further."""
+    try:
+        return evaluator(expr)(file)
+    except Fault:
+        return None

@@ -49,15 +49,15 @@ class Access(NamedTuple, Generic[P]):
     """One access: to which cell, whether it reads, whether it writes (an atomic does both).
 
     ``commutes``: the kind of an update that gives the same result in whatever order updates of its kind are made, since
-    none of them fetches a value in between. Empty for every other access. ``tests``: it reads whether the condition of
-    an await holds, and no value (`program.conditional_waits`).
+    none of them fetches a value in between. Empty for every other access. ``tests``: of an
+    await that is a test of its condition the values that it may compare with (`program.conditional_waits`).
     """
 
     cell: P
     reads: bool
     writes: bool
     commutes: str = ""
-    tests: bool = False
+    tests: tuple[int, ...] = ()
 
     def at(self, cell: Q) -> Access[Q]:
         """The same access to another place."""

@@ -36,7 +36,7 @@ from typing import Literal, NoReturn
 from pgasrob.diagnostics.suggestions import closest
 from pgasrob.program.declarations import Source
 from pgasrob.program.instance import MAX_NODES
-from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
+from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.program.report import Report, short
 from pgasrob.program.statements import Span
 from pgasrob.stop_points import stop_point
@@ -84,7 +84,8 @@ ON_NETWORK = re.compile(rf"(robust|not robust|refused){AT}")
 READINGS = {
     "failed polls counted": Reading(failed_polls="count"),
     "all conflicts": Reading(conflicts="all"),
-    "failed polls counted and all conflicts": LITERAL_READING,
+    "failed polls counted and all conflicts": Reading("count", "all"),
+    "waits by value": Reading(waits="value"),
 }
 HINT = "write `expect: robust`, `not robust` or `error`; for some node counts only, `robust at 2..3, not robust at 4`"
 TO_THE_TOP = "move it to the top of the file"
@@ -163,7 +164,9 @@ class Expectation:
         if machine and nodes != "all" and (on := self.network_at(machine, nodes)):
             return on
         stated = dict(self.readings)
-        parts = [reading, reading._replace(failed_polls="wait"), reading._replace(conflicts="commuting")]
+        stated_by = [reading, reading._replace(waits="condition")]
+        parts = [*stated_by, reading._replace(failed_polls="wait"), reading._replace(conflicts="commuting")]
+        parts += [Reading(waits=reading.waits)]
         found = (_at(stated.get(part, ()), nodes) for part in parts)
         return next((verdict for verdict in found if verdict), None) or _at(self.cases, nodes)
 

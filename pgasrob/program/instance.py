@@ -518,7 +518,7 @@ def _as_read(
     if reading.waits == "condition" and any(map(_awaits, automata)):
         from pgasrob.program.conditional_waits import with_conditional_waits
 
-        found = with_conditional_waits(found)
+        found = with_conditional_waits(found, len(program.registers))
     if reading.failed_polls == "count" or not any(map(_reads_again, found)):
         return found
     # Recognising polls takes as much code as all that a program means beside: a checker of certificates has to trust it

@@ -146,12 +146,12 @@ class Closing:
     def _accesses(self, candidate: Candidate) -> tuple[Access, ...]:
         """The accesses of a candidate, that of a test to the number of its condition."""
         accesses = core.accesses_of(candidate.command.operands)
-        tests = self._conditions.tested(candidate.rank, candidate.command.transition.occurrence)
+        tests = self._conditions.tested(candidate.command.operands)
         return accesses if tests is None else (accesses[0].at(tests),)
 
     def _left_into(self, source: Source, candidate: Candidate) -> Access:
         """What the cycle goes into from ``candidate``: the access of the source, or the condition that it turns."""
-        tests = self._conditions.tested(candidate.rank, candidate.command.transition.occurrence)
+        tests = self._conditions.tested(candidate.command.operands)
         return source.access if tests not in source.turned else core.Access(tests, False, True)
 
     # Conditions that e turns

@@ -293,7 +293,7 @@ class Exploration:
         done = performed(operands, state.registers[rank], state.memory)
         assert done is not None, "it is enabled"
         registers, memory, chain = done
-        chain, turned = self._with_conditions(rank, transition, chain)
+        chain, turned = self._with_conditions(operands, chain)
         after = (*clock[:rank], clock[rank] + 1, *clock[rank + 1 :])
         event = Event(len(self._run), rank, (transition,), operands, after, chain, choice.ranks, turned)
         looks = self._looks_of(rank, choice.commands[0])
@@ -325,7 +325,7 @@ class Exploration:
         commands wait for."""
         commands = self._positions[rank][-1].commands
         looks = [
-            core.Access(self._waits_for(rank, command).cell, True, False)
+            core.Access(self._waits_for(command).cell, True, False)
             for command in commands
             if command is not issued and command.waits and isinstance(command.operands, core.Immediate)
         ]
@@ -346,24 +346,24 @@ class Exploration:
             return core.accesses_of(command.operands)
         done = performed(command.operands, self._positions[rank][-1].registers, self.state.memory)
         if done is None:
-            return (self._waits_for(rank, command),)
-        chain, turned = self._with_conditions(rank, command.transition, done[2])
+            return (self._waits_for(command),)
+        chain, turned = self._with_conditions(command.operands, done[2])
         return tuple(made.access for made in chain + turned)
 
-    def _waits_for(self, rank: int, command: Command) -> Access:
+    def _waits_for(self, command: Command) -> Access:
         """The access of a command that waits for a value, or for a condition."""
         assert isinstance(command.operands, core.Immediate)
         access = command.operands.access
-        tests = None if self._conditions is None else self._conditions.tested(rank, command.transition.occurrence)
+        tests = None if self._conditions is None else self._conditions.tested(command.operands)
         return access if tests is None else access.at(tests)
 
     def _with_conditions(
-        self, rank: int, transition: Transition, chain: tuple[Made, ...]
+        self, operands: core.Operands, chain: tuple[Made, ...]
     ) -> tuple[tuple[Made, ...], tuple[Made, ...]]:
         """The accesses of a command, that of a test by its condition, and the conditions that they turn."""
         if self._conditions is None:
             return chain, ()
-        tests = self._conditions.tested(rank, transition.occurrence)
+        tests = self._conditions.tested(operands)
         if tests is not None:
             (made,) = chain
             return (made._replace(access=made.access.at(tests)),), ()
@@ -422,7 +422,7 @@ class Exploration:
         if not command.waits or not isinstance(operands, core.Immediate):
             return True
         value = self.state.memory[operands.access.cell]
-        for layer in self._cells.layers(self._waits_for(rank, command).cell):
+        for layer in self._cells.layers(self._waits_for(command).cell):
             kept = [entry for entry in layer.entries if not event.is_in(entry.event.clock)]
             if len(kept) < len(layer.entries):
                 value = value_after(layer.before, (entry.made.update for entry in kept if entry.made.update))
@@ -435,7 +435,7 @@ class Exploration:
         assert isinstance(operands, core.Immediate)
         position, last = self._positions[rank][-1], self._last(rank)
         choice = Choice(rank, (command,), (rank,))
-        access = self._waits_for(rank, command)
+        access = self._waits_for(command)
         for layer in reversed(self._cells.layers(access.cell)):
             if not conflict(layer.access, access):
                 continue

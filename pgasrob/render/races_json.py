@@ -45,6 +45,7 @@ def races_to_json(verdict: RaceVerdict, every: bool = False) -> RaceResult:
         "races": [race_to_json(race) for race in verdict.races],
         "failed_polls": verdict.reading.failed_polls,
         "conflicts": verdict.reading.conflicts,
+        "waits": verdict.reading.waits,
         "assumptions": assumptions_to_json(verdict.assumptions),
         "stats": stats_to_json(verdict.stats),
         "errors": errors_to_json(verdict.errors, verdict.file),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.analysis.hardware import Difference
-from pgasrob.program.reading import Conflicts, FailedPolls
+from pgasrob.program.reading import Conflicts, FailedPolls, Waits
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.effect_json import EffectDetail, effect_to_json
 from pgasrob.render.effect_runs import title_runs
@@ -168,6 +168,7 @@ class Result(TypedDict):
     alike: NotRequired[Alike]
     failed_polls: NotRequired[FailedPolls]
     conflicts: NotRequired[Conflicts]
+    waits: NotRequired[Waits]
     assumptions: NotRequired[list[Assumption]]
     effect: NotRequired[EffectKind | None]
     effect_detail: NotRequired[EffectDetail | None]
@@ -231,6 +232,7 @@ class RaceResult(TypedDict):
     races: list[Race]
     failed_polls: FailedPolls
     conflicts: Conflicts
+    waits: NotRequired[Waits]
     assumptions: list[Assumption]
     stats: Stats
     errors: list[Error]
@@ -276,6 +278,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "polls": verdict.polls,
         "failed_polls": verdict.reading.failed_polls,
         "conflicts": verdict.reading.conflicts,
+        "waits": verdict.reading.waits,
         "assumptions": assumptions_to_json(verdict.assumptions),
         "effect": None if verdict.effect is None else verdict.effect.kind,
         "effect_detail": None

@@ -18,8 +18,8 @@ from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.always_stuck import every_run_is_stuck
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
-from pgasrob.robustness.engine import PASSING, SEARCHING, wanted_reductions
-from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
+from pgasrob.robustness.engine import PASSING, SEARCHING, Violation, wanted_reductions
+from pgasrob.robustness.engines import BY_CONDITION, DEFAULT_ENGINE, ENGINES, attack_engine
 from pgasrob.robustness.free_ways import Doubt, doubt, has_free_ways, without_free_ways
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.question import Question
@@ -34,6 +34,7 @@ from pgasrob.robustness.reasons import (
     ScStateLimit,
     StateLimit,
     ValueForgotten,
+    WaitsByValue,
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
@@ -51,7 +52,8 @@ from pgasrob.robustness.verdict import (
 )
 from pgasrob.robustness.watch import GRACE, LimitReached
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.replay import replay
+from pgasrob.semantics.happens_before import is_violating
+from pgasrob.semantics.replay import ReplayError, replay
 
 if TYPE_CHECKING:
     from pgasrob.robustness.effect_search import EffectSearch
@@ -125,6 +127,7 @@ class Decided:
         """Ask the engine whether some computation is violating, unless it knows or a fault has ended the check; it is
         left open after ``most`` states."""
         engine = self.engine
+        by_condition = self._name in BY_CONDITION and self._session.question.settings.reductions is None
         if self.facts.fault:
             return
         if engine.settled:  # what is left are the facts of the SC runs
@@ -139,6 +142,8 @@ class Decided:
             if engine.settled:  # it was among the SC runs
                 self.decision = Decision.ROBUST
             raise
+        if engine.violation and not by_condition and not self.is_one(engine.violation):
+            raise LimitReached(WaitsByValue(self._name))
         if engine.violation:
             self.decision = Decision.VIOLATION
             self.counterexample = Counterexample(self.instance, self._name, engine.violation)
@@ -146,6 +151,16 @@ class Decided:
             self.decision = Decision.ROBUST
         elif isinstance(engine.gave_up, StateLimit):
             raise LimitReached(engine.gave_up)
+
+    def is_one(self, claimed: Violation) -> bool:
+        """Whether what an engine claims is a violation in the reading of the instance; those that read waits by value
+        may claim others."""
+        if self.instance.reading.waits == "value":
+            return True
+        try:
+            return is_violating(self.instance, claimed.computation)
+        except ReplayError:
+            return True  # the judge will say so
 
     def learn_what_is_left(self, ended: Reason | None) -> None:
         """Explore the SC runs that the engine has not seen, by a search of their own.
@@ -218,7 +233,7 @@ class Judged:
             if plain.states > most:
                 return
             self._session.watch.look_around(question.engine.name, plain.states, "for a shorter run")
-        if plain.violation:
+        if plain.violation and decided.is_one(plain.violation):
             counterexample.has_fewest_commands(plain.violation)
 
     def look_for_an_effect(self, ended: Reason | None) -> None:

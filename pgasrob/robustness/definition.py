@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from pgasrob.automata.automaton import Automaton, Reached
+from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
@@ -102,7 +103,7 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(StateSpace(instance), instance.processes)
-        self._conditions = Conditions(instance)
+        self._instance, self._conditions = instance, Conditions(instance)
 
     def _follow(self, monitor: Monitor, state: State, word: tuple[Letter, ...], target: State) -> None:
         kind, rank, _, which, last, _, _ = word[0]
@@ -112,7 +113,7 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
             command = monitor.issue(*(letter.rank for letter in word))
             last = not has_steps(kind)
         if made := access_of(word[0]):
-            tests = None if kind in POPS else self._conditions.tested(rank, which)
+            tests = self._tested(state, rank, which) if kind == "await" else None
             cell = made.cell if tests is None else tests
             monitor.access(command, cell, made.commutes or (WRITTEN if made.writes else READ))
             if made.writes and not made.commutes:
@@ -121,6 +122,12 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
                     monitor.access(command, turned, WRITTEN)
         if last:
             monitor.finish(command)
+
+    def _tested(self, state: State, rank: int, occurrence: int) -> Cell | None:
+        """The number of the condition that the await of ``rank`` with this occurrence tests."""
+        leaving = self._instance.automata[rank].out[state.control[rank]]
+        edge = next(edge for edge in leaving if edge.occurrence == occurrence)
+        return self._conditions.tested(self._instance.operands(rank, edge, state.registers[rank]))
 
 
 class Draining(Protocol[SearchState, Label_co]):

@@ -61,6 +61,8 @@ def _spin(instance: Instance, settings: Settings) -> Engine:
     return SpinSearch(instance, settings.memory)
 
 
+BY_CONDITION = frozenset(("portfolio", "definition", "traces"))
+"""The engines that read waits by condition; the others read them by value, to which there are more violations."""
 ENGINES: dict[str, Callable[[Instance, Settings], Engine]] = {
     "portfolio": _portfolio,
     "attack": attack_engine,

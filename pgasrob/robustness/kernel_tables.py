@@ -39,9 +39,10 @@ from pgasrob.program.expressions import (
 from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
+from pgasrob.semantics.conditions import Conditions
 from pgasrob.stop_points import stop_point
 
-FORMAT = 16
+FORMAT = 17
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -126,6 +127,8 @@ class Tables:
       ``moving_targets``: whether the targets of operations are ranks that move.
     - ``landmarks``: values at which an interval that grows comes to rest, ascending. ``most``: for every address what a
       counter there does not exceed (`analysis.meanwhile`).
+    - ``conditions``: rows (cell, relation, value) of the conditions that awaits test, where the search reads awaits so.
+      ``tests``: for every transition whether it tests one of them.
     - ``kinds``: how many kinds of updates there are that commute with their own.
     - ``edges``: the transitions, in the order of their rows. ``claims``: what is wrong where an assert does not hold: a
       call that is not allowed, or None for all assertions of the program.
@@ -171,6 +174,8 @@ class Tables:
     rank_registers: list[int]
     rank_cells: list[int]
     moving_targets: int
+    conditions: list[int]
+    tests: list[int]
     kinds: int
     landmarks: list[int]
     most: list[int]
@@ -187,13 +192,16 @@ def tables(
     reductions: Collection[str] = (),
     sources: Sequence[int] | None = None,
     stores_states: bool = True,
+    by_condition: bool = False,
 ) -> Tables:
-    """The tables of ``instance``, with the analyses that ``reductions`` need.
+    """The tables of ``instance``, with the analyses that ``reductions`` need, and with the conditions of awaits if they
+    are read ``by_condition``.
 
     ``sources`` are the steps that may be chosen as a source, by transition as bits; None: all. Who stores no states has
     no use for ``touchable`` and ``waited``, which take longer to find than all other tables together: they say nothing.
     """
-    return _compiler(instance).tables(instance, reductions, sources, stores_states)
+    conditions = Conditions(instance) if by_condition else None
+    return _compiler(instance).tables(instance, reductions, sources, stores_states, conditions)
 
 
 @remembered
@@ -228,8 +236,14 @@ class _Compiler:
         self.live = [sorted(each) for automaton in instance.automata for each in automaton.live]
 
     def tables(
-        self, instance: Instance, reductions: Collection[str], sources: Sequence[int] | None, stores_states: bool
+        self,
+        instance: Instance,
+        reductions: Collection[str],
+        sources: Sequence[int] | None,
+        stores_states: bool,
+        conditions: Conditions | None,
     ) -> Tables:
+        rows, tests = self.tested(conditions) if conditions else ([], [0] * len(self.edges))
         nothing, analyses = [0] * len(instance.memory), _analyses(instance, reductions)
         kept, uses = _pieces("kept", self.live, 1), _pieces("uses", self.uses, 2)
         if "liveness" in reductions:
@@ -258,10 +272,19 @@ class _Compiler:
             self.starts,
             self.code,
             **analyses,
+            conditions=rows,
+            tests=tests,
             kinds=len(instance.update_kinds),
             edges=self.edges,
             claims=list(self.claims),
         )
+
+    def tested(self, conditions: Conditions) -> tuple[list[int], list[int]]:
+        """The rows of conditions, and for every transition whether it tests one."""
+        accesses = (core.at_issue(edge.form) for edge in self.edges)
+        tests = [int(access is not None and bool(access.tests)) for access in accesses]
+        rows = [(each.cell, _RELATION[each.relation], self.value(each.value)) for each in conditions]
+        return [entry for row in rows for entry in row], tests
 
     def value(self, value: int) -> int:
         return self.values.setdefault(value, len(self.values))

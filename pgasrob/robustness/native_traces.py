@@ -40,7 +40,7 @@ class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
     ) -> None:
         from pgasrob._kernel import Traces
 
-        compiled = tables(instance, (), sources, stores_states=False)
+        compiled = tables(instance, (), sources, stores_states=False, by_condition=True)
         exploration = Traces(
             compiled,
             longest=longest,

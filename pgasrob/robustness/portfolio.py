@@ -28,11 +28,12 @@ from pgasrob.robustness.engine import (
     longest_run,
     wanted_reductions,
 )
-from pgasrob.robustness.reasons import Reason, StateLimit
+from pgasrob.robustness.reasons import Reason, StateLimit, WaitsByValue
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 from pgasrob.robustness.short_cycles import ShortCycles
 from pgasrob.robustness.turns import FIRST, Part, budgets
 from pgasrob.robustness.watch import at
+from pgasrob.semantics.happens_before import is_violating
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import attack_search, search_of_sc_runs, trace_search
 
@@ -73,6 +74,7 @@ class PortfolioSearch:
         self._traces: TraceEngine | None = None
         self._both = (TRACES, ATTACK) if knows_traces(instance) else (ATTACK,)
         self._turn = self._both[0]
+        self._by_value = False  # whether the attack search has found what is a violation by value alone
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
         self.sc_runs: Facts | None = None
@@ -115,8 +117,8 @@ class PortfolioSearch:
         if not self.facts.fault and not self.settled_by:
             yield from self._take_turns(self._both, most, self._is_settled_by)
         if not self.settled_by and not self.facts.fault:
-            assert most is not None, "else the attack search has come to its end"
-            self.gave_up = StateLimit(most)
+            assert most is not None or self._by_value, "else the attack search has come to its end"
+            self.gave_up = WaitsByValue(ATTACK) if self._by_value else StateLimit(most or 0)
 
     def learn(self, most: int | None) -> Iterator[None]:
         """Look at the SC runs for their facts alone, where infeasibility has settled the rest: by two searches, of
@@ -159,10 +161,22 @@ class PortfolioSearch:
     def _is_settled_by(self, name: str) -> bool:
         """Whether the part has been asked and has found a violation, or that there is none."""
         search = self.searches.get(name)
-        if search is None or (search.violation is None and (search.gave_up or not self._parts[name].ended)):
+        if search is None:
             return False
-        self.violation, self.settled_by = search.violation, name
-        return True
+        if search.violation is None:
+            settled = search.gave_up is None and self._parts[name].ended
+        else:
+            settled = name == TRACES or self._is_one(search.violation)
+        if settled:
+            self.violation, self.settled_by = search.violation, name
+        return settled
+
+    def _is_one(self, claimed: Violation) -> bool:
+        """Whether what the attack search has found is a violation where waits are read by condition: it reads them by
+        value."""
+        if not self._by_value:
+            self._by_value = not is_violating(self._instance, claimed.computation)
+        return not self._by_value
 
     def _ask_for_sources(self) -> None:
         """Find out which steps may be the source at all."""

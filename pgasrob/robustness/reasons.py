@@ -137,6 +137,16 @@ class TooManyUpdates(
     """The `traces` engine has not tried all ways in which updates of one cell may be missing when somebody waits."""
 
 
+class WaitsByValue(
+    Reason,
+    code="waits-by-value",
+    sentence="what the {engine} engine found is a violation only if waits are read by value (--waits value)",
+):
+    """An engine that reads waits by value has found a run that is no violation where they are read by condition."""
+
+    engine: str
+
+
 class NoModel(Reason, code="no-model", sentence="no model for SPIN: {why}"):
     why: str
 

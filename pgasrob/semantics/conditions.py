@@ -35,35 +35,30 @@ class Conditions:
     """
 
     def __init__(self, instance: Instance) -> None:
-        self._tested: dict[tuple[int, int], Condition] = {}
+        self._first = len(instance.memory)
         self._numbers: dict[Condition, Cell] = {}
         self._of_cell: dict[Cell, list[Condition]] = {}
-        self._first = len(instance.memory)
         for process, automaton in enumerate(instance.automata):
-            for edge in automaton.transitions:
-                form = edge.form
+            for form in (edge.form for edge in automaton.transitions):
                 if not isinstance(form, core.Immediate) or not form.access.tests or form.condition is None:
                     continue
-                address, value = constant(form.access.cell.address), constant(form.condition.value)
-                assert address is not None and value is not None, "so it is chosen"
+                address = constant(form.access.cell.address)
+                assert address is not None, "so it is chosen"
                 cell = instance.home[process] * instance.size + address
-                condition = Condition(cell, form.condition.relation, value)
-                self._tested[process, edge.occurrence] = condition
-                if condition not in self._numbers:
-                    self._numbers[condition] = self._first + len(self._numbers)
-                    self._of_cell.setdefault(cell, []).append(condition)
+                for value in form.access.tests:
+                    condition = Condition(cell, form.condition.relation, value)
+                    if condition not in self._numbers:
+                        self._numbers[condition] = self._first + len(self._numbers)
+                        self._of_cell.setdefault(cell, []).append(condition)
         self._about = tuple(self._numbers)
 
     def __iter__(self) -> Iterator[Condition]:
         """In the order of their numbers."""
         return iter(self._numbers)
 
-    def number(self, condition: Condition) -> Cell:
-        return self._numbers[condition]
-
-    def tested(self, process: int, occurrence: int) -> Cell | None:
-        """The number of the condition that the command of ``process`` with this occurrence tests."""
-        condition = self._tested.get((process, occurrence))
+    def tested(self, operands: Operands) -> Cell | None:
+        """The number of the condition that a command tests."""
+        condition = tested(operands)
         return None if condition is None else self._numbers[condition]
 
     def of_cell(self, cell: Cell) -> list[Cell]:

@@ -37,7 +37,10 @@ def conflicts(history: Sequence[Event], i: int, j: int) -> bool:
 
 
 def conflict(first: Event, second: Event) -> bool:
-    """Two accesses to one cell, one of which writes, that are not two updates that commute."""
+    """Two accesses to one cell, one of which writes, that are not two updates that commute; of a test and a write, one
+    that turns its condition."""
+    if first.tests is not None or second.tests is not None:
+        return first.place == second.place and (first.tests in second.turns or second.tests in first.turns)
     return (
         first.place is not None
         and first.place == second.place

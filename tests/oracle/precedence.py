@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from .operations import STEPS, Operation, Place, local_marks
+from .operations import STEPS, Operation, local_marks
 from .semantics import Event, Run
 
 
@@ -25,7 +25,9 @@ class Precedence:
     number: dict[tuple[int, int], int]  # (rank, operation): command
     reach: tuple[int, ...]  # by command: those it reaches, itself among them
     last: tuple[int, ...]  # by rank: the command issued last, as a mask
-    rounds: dict[Place, tuple[str, int, int]]  # what the last round does; the round before it, and it, as masks
+    rounds: dict[
+        Hashable, tuple[str, int, int]
+    ]  # by cell or condition: what the last round does; the round before it, and it, as masks
     cyclic: bool = False  # a cycle of two commands or more
 
     @classmethod
@@ -48,17 +50,26 @@ class Precedence:
                 number[event.rank, event.operation] = command
                 before |= last[event.rank]
                 last[event.rank] = 1 << command
-            if event.place is not None:
+            for place in _places(event):
                 kind = event.commutes or ("write" if event.writes else "read")
-                known, earlier, latest = rounds.get(event.place, ("none", 0, 0))
+                known, earlier, latest = rounds.get(place, ("none", 0, 0))
                 if kind != known or kind == "write":
                     earlier, latest = latest, 0
                 before |= earlier
-                rounds[event.place] = (kind, earlier, latest | 1 << command)
+                rounds[place] = (kind, earlier, latest | 1 << command)
             before &= ~(1 << command)  # an edge from a command to itself counts for nothing
             cyclic = cyclic or bool(reach[command] & before)
             reach = [reached | reach[command] if reached & before else reached for reached in reach]
         return Precedence(number, tuple(reach), tuple(last), rounds, cyclic)
+
+
+def _places(event: Event) -> list[Hashable]:
+    """The cell of an event, and the conditions on it that the event turns; of a test its condition alone."""
+    if event.place is None:
+        return []
+    if event.tests is not None:
+        return [(event.place, event.tests)]
+    return [event.place, *((event.place, each) for each in sorted(event.turns))]
 
 
 def key(run: Run, precedence: Precedence) -> Hashable:

@@ -1,4 +1,4 @@
-"""The two readings of each of two rules of the calculus, and the updates that commute."""
+"""The two readings of each of three rules of the calculus, and the updates that commute."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ UPDATING_LATER = frozenset({"update", "update_from", "notify", "signal"})
 @dataclass(frozen=True, slots=True)
 class Reading:
     """`failed_polls`: "wait", and a failed read is disabled; "count", and it is an event like any other.
-    `conflicts`: "commuting", and equal updates that fetch nothing are independent; "all", and they conflict."""
+    `conflicts`: "commuting", and equal updates that fetch nothing are independent; "all", and they conflict.
+    `waits`: "condition", and an await conflicts only with what turns its condition; "value", and with every write."""
 
     failed_polls: str = "wait"
     conflicts: str = "commuting"
+    waits: str = "condition"
 
     def __post_init__(self) -> None:
         if self.failed_polls not in ("wait", "count") or self.conflicts not in ("commuting", "all"):
@@ -35,4 +37,9 @@ class Reading:
 
 
 DEFAULT = Reading()
-READINGS = tuple(Reading(polls, conflicts) for polls in ("wait", "count") for conflicts in ("commuting", "all"))
+READINGS = tuple(
+    Reading(polls, conflicts, waits)
+    for polls in ("wait", "count")
+    for conflicts in ("commuting", "all")
+    for waits in ("condition", "value")
+)

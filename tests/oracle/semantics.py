@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
+from .conditions import Condition, Conditions
 from .control import Edge, automaton
 from .expressions import Fault, compare, evaluate, wrap
 from .operations import READING, STEPS, WRITING, Operation, Place, issued, must_precede, updated
@@ -61,6 +62,8 @@ class Event:
     line: int = 0
     holds: bool = True  # False for an assert whose condition is false
     commutes: str | None = None  # the operation of an update that commutes with its like
+    tests: Condition | None = None  # the condition that an await tests
+    turns: frozenset[Condition] = frozenset()  # those on its cell that it turns
     home: int = 0
 
     @property
@@ -120,6 +123,7 @@ class Machine:
             self.names[cell.name] = address
             address += len(cell.elements)
         self.unordered = {index for index, queue in enumerate(program.queues) if queue.unordered}
+        self.conditions = Conditions(self, reading)
         self.polls = (
             Polls(program, self.automata, self.names, self.register_index, self._evaluated, self.homes)
             if reading.failed_polls == "wait"
@@ -277,7 +281,10 @@ class Machine:
                 register = None if isinstance(command, AwaitAdd) else old
                 written = None if isinstance(command, Fetch | FailedCompareSwap) else _changed(command, old, values)
         operation = issued(command, home, values, captured)
-        event = Event(operation.kind, rank, len(run.issued[rank]), place, command.line, holds, home=home)
+        tests = self.conditions.tested(rank, command, values["value"]) if isinstance(command, Await) else None
+        turns = self._turned(run, place, written)
+        number = len(run.issued[rank])
+        event = Event(operation.kind, rank, number, place, command.line, holds, home=home, tests=tests, turns=turns)
         registers, memory = run.registers, run.memory
         if register is not None:
             own = _with(registers[rank], self.register_index[command.register], register)
@@ -328,13 +335,27 @@ class Machine:
         elif step == "popc":
             memory = _stored(memory, place, done["popb"] if "popb" in done else done["popa"])
         commutes = self.reading.commutes(operation, step)
-        event = Event(step, rank, number, place, operation.line, commutes=commutes, home=self.homes[rank])
+        turns = self._turned(run, place, memory[place[0]][place[1]])
+        home = self.homes[rank]
+        event = Event(step, rank, number, place, operation.line, commutes=commutes, home=home, turns=turns)
         self.met |= commutes is not None and any(
             (each.place, each.commutes) == (place, commutes) for each in run.history
         )  # fmt: skip
         return replace(
             run, memory=memory, done={**run.done, (rank, number, step): old}, history=(*run.history, event)
         )  # fmt: skip
+
+    def _turned(self, run: Run, place: Place | None, written: int | None) -> frozenset[Condition]:
+        """The conditions on `place` that hold before it is `written` and not after, or the other way round."""
+        if place is None or written is None:
+            return frozenset()
+        old = run.memory[place[0]][place[1]]
+        conditions = self.conditions.of.get(place, ())
+        return frozenset(
+            (relop, value)
+            for relop, value in conditions
+            if compare(relop, old, value) != compare(relop, written, value)
+        )
 
     # Runs
 

@@ -11,7 +11,12 @@ def drawn_waits(seed: int) -> str:
     """The text of such a program, of two or three ranks."""
     random = Random(seed)
     nodes = random.choice((2, 2, 3))
-    lines = [f"nodes {nodes};", "memory x, y, z, w = 2;", f"queue q{random.choice(('', '', ' unordered'))};", "queue p;"]
+    lines = [
+        f"nodes {nodes};",
+        "memory x, y, z, w = 2;",
+        f"queue q{random.choice(('', '', ' unordered'))};",
+        "queue p;",
+    ]
     blocks = []
     for rank in range(nodes):
         commands = "".join(_command(random, nodes) for _ in range(random.randint(1, 4 if nodes == 2 else 3)))

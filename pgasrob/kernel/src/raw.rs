@@ -45,6 +45,8 @@ pub struct Raw {
     pub rank_registers: Vec<i64>,
     pub rank_cells: Vec<i64>,
     pub moving_targets: i64,
+    pub conditions: Vec<i64>,
+    pub tests: Vec<i64>,
     pub kinds: i64,
     pub landmarks: Vec<Value>,
     pub most: Vec<Value>,

@@ -2,7 +2,9 @@
 //!
 //! `pgasrob/robustness/kernel_tables.py` writes the tables and documents their format.
 
-use crate::code::{GREATEST, LEAST, Value};
+use std::collections::HashMap;
+
+use crate::code::{GREATEST, LEAST, Relation, Value};
 use crate::commands::{Command, Expression, Transfer};
 use crate::memory::{Error, Result, append, filled};
 use crate::races::rules::{RawRules, Rules};
@@ -11,7 +13,7 @@ use crate::rows::{STAGES, commands, expressions};
 use crate::touch::{self, Ways};
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 16;
+pub const FORMAT: i64 = 17;
 const MAX_NODES: usize = 1 << 16;
 const MAX_CELLS: usize = 1 << 31;
 /// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
@@ -70,6 +72,25 @@ pub struct Tables {
     uses: Vec<(usize, bool)>,
     /// For every control state whether the rank may come back to it without an end.
     pub endless: Vec<bool>,
+    /// What awaits test, where they are read so, and by transitions whether each tests one.
+    pub conditions: Vec<Condition>,
+    tests: Vec<bool>,
+    conditions_of: HashMap<usize, Vec<usize>>,
+}
+
+/// That a cell compares to a value; an await tests it (`pgasrob/semantics/conditions.py`).
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    pub cell: usize,
+    relation: Relation,
+    value: Value,
+}
+
+impl Condition {
+    /// Whether it holds when the cell holds one of these values and not when it holds the other.
+    pub fn turns(&self, before: Value, after: Value) -> bool {
+        self.relation.holds(before, self.value) != self.relation.holds(after, self.value)
+    }
 }
 
 impl Tables {
@@ -140,6 +161,29 @@ impl Tables {
 
     pub fn command(&self, transition: usize) -> &Command {
         &self.commands[self.transitions[transition].command]
+    }
+
+    /// The number of the condition that `transition` tests by comparing `cell` so, as that of a cell: those of conditions come behind all cells,
+    /// and one that stands for everything.
+    pub fn tested(&self, transition: usize, cell: usize, relation: Relation, value: Value) -> Option<usize> {
+        let is_it = |&(_, condition): &(usize, &Condition)| (condition.relation, condition.value) == (relation, value);
+        self.conditions_of(cell).filter(|_| self.tests[transition]).find(is_it).map(|(number, _)| number)
+    }
+
+    /// So many numbers of cells and conditions there are.
+    pub fn places(&self) -> usize {
+        self.memory.len() + 1 + self.conditions.len()
+    }
+
+    /// The cell of a condition, or of a cell itself.
+    pub fn cell_of(&self, place: usize) -> usize {
+        place.checked_sub(self.memory.len() + 1).map_or(place, |condition| self.conditions[condition].cell)
+    }
+
+    /// The conditions on a cell, with their numbers.
+    pub fn conditions_of(&self, cell: usize) -> impl Iterator<Item = (usize, &Condition)> {
+        let numbers = self.conditions_of.get(&cell).map_or(&[][..], |numbers| numbers);
+        numbers.iter().map(|&number| (self.memory.len() + 1 + number, &self.conditions[number]))
     }
 
     /// What the assert of `transition` claims; 0 for other commands.
@@ -244,7 +288,25 @@ impl Tables {
             return malformed("endless must have an entry per control state");
         }
         let endless = collect(raw.endless.iter().map(|&each| Ok(number(each, "endless", 0, 1)? == 1)))?;
+        let conditions = collect(rows::<3>(&raw.conditions, "conditions")?.map(|row| {
+            Ok(Condition {
+                cell: below(row[0], "conditions", memory.len())?,
+                relation: Relation::ALL[below(row[1], "conditions", Relation::ALL.len())?].0,
+                value: values[below(row[2], "conditions", values.len())?],
+            })
+        }))?;
+        if raw.tests.len() != transitions.len() {
+            return malformed("tests must have an entry per transition");
+        }
+        let tests = collect(raw.tests.iter().map(|&tests| Ok(number(tests, "tests", 0, 1)? == 1)))?;
+        let mut conditions_of: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (number, condition) in conditions.iter().enumerate() {
+            conditions_of.entry(condition.cell).or_default().push(number);
+        }
         Ok(Tables {
+            conditions,
+            tests,
+            conditions_of,
             nodes,
             processes,
             home,

@@ -46,6 +46,8 @@ pub fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
         rank_registers: field(tables, "rank_registers")?,
         rank_cells: field(tables, "rank_cells")?,
         moving_targets: field(tables, "moving_targets")?,
+        conditions: field(tables, "conditions")?,
+        tests: field(tables, "tests")?,
         kinds: field(tables, "kinds")?,
         landmarks: field(tables, "landmarks")?,
         most: field(tables, "most")?,

@@ -8,11 +8,11 @@ use crate::memory::Result;
 use crate::moves::PlayedMove;
 use crate::operands::{Operands, evaluate};
 use crate::placement::first_bound;
-use crate::tables::Tables;
+use crate::tables::{Condition, Tables};
 use crate::touch;
 use crate::traces::delaying::{Delaying, Left, Order, Source};
 use crate::traces::layers::Entry;
-use crate::traces::run::{BARRIER, Event, Run};
+use crate::traces::run::{BARRIER, Event, Made, Run, made_by, turned};
 use crate::traces::standing::{Next, passes};
 use crate::traces::subsets::{MOST_SETS, Updates, combinations, value_after};
 use crate::world::World;
@@ -52,8 +52,9 @@ pub struct Prepared {
 impl Prepared {
     pub fn new(tables: &Tables, run: &Run) -> Result<Self> {
         let sources = sources(tables, run);
+        let left_into = |source: &Source| turned_by(run, *source).chain([source.access.cell]).collect::<Vec<_>>();
         let mut by_cell: HashMap<usize, Vec<Vec<Candidate>>> =
-            sources.iter().map(|source| (source.access.cell, Vec::new())).collect();
+            sources.iter().flat_map(left_into).map(|cell| (cell, Vec::new())).collect();
         for (rank, places) in run.standing.iter().enumerate() {
             for (events, standing) in places.iter().enumerate() {
                 for (number, command) in standing.commands.iter().enumerate() {
@@ -104,6 +105,30 @@ fn sources(tables: &Tables, run: &Run) -> Vec<Source> {
     sources
 }
 
+/// The conditions that a source turns.
+fn turned_by(run: &Run, source: Source) -> impl Iterator<Item = usize> + '_ {
+    let accesses = &run.next_of(source.event).accesses;
+    let place = source.step + accesses.bound();
+    let conditions = run.chain(source.event)[accesses.all().len()..].iter();
+    conditions.filter(move |made| made.by as usize == place).map(|made| made.access.cell)
+}
+
+/// Whether the cycle may leave by this access into a source.
+fn leaves(run: &Run, access: &Access, source: Source) -> bool {
+    access.cell == source.access.cell && access.against() & source.access.ways != 0
+        || access.cell >= run.memory.len() && turned_by(run, source).any(|condition| condition == access.cell)
+}
+
+/// For each number of accesses of a candidate that go before the source whether some condition is turned.
+#[derive(Default)]
+struct Conditions(Vec<bool>);
+
+impl Conditions {
+    fn turned(&self, before: usize) -> bool {
+        self.0.get(before).is_some_and(|&turned| turned)
+    }
+}
+
 /// Looks for attacks in one trace.
 pub struct Closing<'a> {
     pub tables: &'a Tables,
@@ -134,15 +159,14 @@ impl<'a> Closing<'a> {
         let clock = &run.events[source.event].clock;
         let leaves = |candidate: &Candidate| {
             let accesses = run.standing[candidate.rank][candidate.events as usize].commands[candidate.number].accesses;
-            accesses
-                .all()
-                .iter()
-                .any(|made| made.cell == source.access.cell && made.against() & source.access.ways != 0)
+            accesses.all().iter().any(|made| leaves(run, made, source))
         };
         // Only where the source's command can have been issued.
         let mut looked = 0;
-        let lists: Vec<&[Candidate]> = self.prepared.by_cell[&source.access.cell]
-            .iter()
+        let lists: Vec<&[Candidate]> = [source.access.cell]
+            .into_iter()
+            .chain(turned_by(run, source))
+            .flat_map(|cell| &self.prepared.by_cell[&cell])
             .map(|list| &list[list.partition_point(|candidate| candidate.events < clock.count(candidate.rank))..])
             .filter_map(|list| {
                 let first = list.iter().position(leaves);
@@ -228,19 +252,92 @@ impl<'a> Closing<'a> {
             let against = access.against();
             (ways & against != 0, ways & touch::delayed(against) != 0)
         };
+        let conditions = if tainted {
+            Conditions::default()
+        } else {
+            self.conditions(world, delaying, candidate, &without)?
+        };
         let enters = |now: usize| {
             tainted
+                || conditions.turned(bound.len() + now)
                 || bound.iter().chain(&steps[..now]).any(|access| hits(access).0)
                 || steps[now..].iter().any(|access| {
                     let (done, delayed) = hits(access);
                     done || delayed
                 })
         };
-        let leaves = |access: &Access| access.cell == source.access.cell && access.against() & source.access.ways != 0;
-        if bound.iter().any(leaves) && enters(0) {
+        if bound.iter().any(|access| leaves(self.run, access, source)) && enters(0) {
             return Ok(Some(0));
         }
-        Ok((1..=free).find(|&now| leaves(&steps[now - 1]) && enters(now)))
+        Ok((1..=free).find(|&now| leaves(self.run, &steps[now - 1], source) && enters(now)))
+    }
+
+    /// Which of the conditions that are tested in I, behind the source, the changes of a candidate turn.
+    fn conditions(
+        &self,
+        world: &mut World,
+        delaying: &Delaying,
+        candidate: Candidate,
+        without: &Left,
+    ) -> Result<Conditions> {
+        let (tables, command) = (self.tables, self.command(candidate));
+        let tested = |&(number, _): &(usize, &Condition)| delaying.touched(self.run, number, without) & touch::READ != 0;
+        let changes = |access: &Access| access.ways & touch::CHANGED != 0;
+        let mut changed = command.accesses.all().iter().filter(|access| changes(access));
+        if !changed.any(|access| tables.conditions_of(access.cell).any(|condition| tested(&condition))) {
+            return Ok(Conditions::default());
+        }
+        let registers = &self.run.standing[candidate.rank][candidate.events as usize].registers;
+        let command = tables.command(command.transition);
+        let Some(operands) = evaluate(tables, world, candidate.rank, command, registers)? else {
+            return Ok(Conditions::default());
+        };
+        let mut found = Conditions::default();
+        for before in 0..=self.command(candidate).accesses.all().len() {
+            let made = made_by(world, &operands, |world, place, cell| {
+                self.held(world, delaying, without, cell, place >= before)
+            })?;
+            let changes_before = made[..before].iter().any(|made| made.after.is_some());
+            let turns = |world: &World, place: usize, made: &Made| {
+                // What D finds when something has been changed before it is another matter: anything may be turned.
+                let any = place >= before && changes_before && made.after.is_some();
+                tables.conditions_of(made.access.cell).filter(tested).any(|(number, _)| {
+                    any || turned(tables, world, made).contains(&number)
+                })
+            };
+            found.0.push(made.iter().enumerate().any(|(place, made)| turns(world, place, made)));
+        }
+        Ok(found)
+    }
+
+    /// What a cell holds after I, with what is delayed there or without.
+    fn held(
+        &self,
+        world: &mut World,
+        delaying: &Delaying,
+        without: &Left,
+        cell: usize,
+        delayed: bool,
+    ) -> Result<ValueId> {
+        let run = self.run;
+        let is_there = |entry: &&Entry| {
+            let clock = &run.events[entry.event].clock;
+            let step = (entry.place as usize).checked_sub(run.next_of(entry.event).accesses.bound());
+            let now = step.is_none_or(|step| delaying.is_done(entry.event, step));
+            run.chain(entry.event)[entry.place as usize].after.is_some()
+                && !delaying.left.has(clock)
+                && !without.has(clock)
+                && (delayed || now)
+        };
+        for layer in self.prepared.order.cells.layers(cell).iter().rev() {
+            let there: Vec<&Entry> = layer.entries.iter().filter(is_there).collect();
+            let Some(last) = there.last() else { continue };
+            return match run.chain(last.event)[last.place as usize].after {
+                Some(after) if !layer.commutes() => Ok(after),
+                _ => value_after(world, layer.before, there.iter().filter_map(|entry| entry.update)),
+            };
+        }
+        world.number(self.tables.values[self.tables.memory[cell]])
     }
 
     /// The run with the attack that a candidate ends.

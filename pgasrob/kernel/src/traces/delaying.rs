@@ -93,7 +93,7 @@ pub struct Order {
 impl Order {
     pub fn new(tables: &Tables, run: &Run) -> Result<Self> {
         let matters = first_that_matter(tables, run);
-        let mut order = Order { cells: Cells::new(run.memory.len())?, starts: Vec::new(), layers: Vec::new(), matters };
+        let mut order = Order { cells: Cells::new(tables.places())?, starts: Vec::new(), layers: Vec::new(), matters };
         for event in 0..run.events.len() {
             order.starts.push(order.layers.len());
             for (place, made) in run.chain(event).iter().enumerate() {
@@ -133,7 +133,7 @@ fn first_that_matter(tables: &Tables, run: &Run) -> Vec<Vec<u32>> {
     for (rank, places) in run.standing.iter().enumerate() {
         for accesses in places.iter().flat_map(|standing| &standing.commands).map(|command| command.accesses) {
             for (place, access) in accesses.all().iter().enumerate() {
-                let owner = &mut owners[access.cell];
+                let owner = &mut owners[tables.cell_of(access.cell)];
                 let alone = place < accesses.bound() && (*owner == NOBODY || *owner == rank);
                 *owner = if alone { rank } else { SHARED };
             }
@@ -145,7 +145,7 @@ fn first_that_matter(tables: &Tables, run: &Run) -> Vec<Vec<u32>> {
             tables.command(issued.transition),
             Command::Assign { .. } | Command::Test { .. } | Command::Immediate(_)
         );
-        immediate && issued.accesses.all().iter().all(|access| owners[access.cell] != SHARED)
+        immediate && issued.accesses.all().iter().all(|access| owners[tables.cell_of(access.cell)] != SHARED)
     };
     let of_rank = |events: &Vec<u32>| {
         let mut first = events.len() as u32;
@@ -338,16 +338,18 @@ impl Delaying {
             now = first_bound(tables, world, &placement, rank, transfer).min(hit);
             now = source.map_or(now, |source| now.min(source.step));
         }
-        let all = command.accesses.all();
+        let all = run.chain(number);
         let reached = source.is_some()
             || self.tainted(rank, index)
-            || all.iter().any(|&access| self.hits(access, false) || self.hits(access, true));
+            || all.iter().any(|made| self.hits(made.access, false) || self.hits(made.access, true));
         if !reached {
             return Ok(false);
         }
         self.tainted.entry(rank).or_insert(index);
-        for (place, access) in all.iter().enumerate() {
-            let delayed = place >= bound.len() + now;
+        for (place, made) in all.iter().enumerate() {
+            let access = made.access;
+            let by = if place < command.accesses.all().len() { place } else { made.by as usize };
+            let delayed = by >= bound.len() + now;
             self.reached.entry(access.cell).or_default().push(Reached { event: number, ways: access.ways, delayed });
             let ways = if delayed { touch::delayed(access.ways) } else { access.ways };
             *self.touched.entry(access.cell).or_default() |= ways;
@@ -366,8 +368,8 @@ impl Delaying {
             self.placements.entry(rank).or_default().push((index + 1, placement));
         }
         self.go_on(run, order, rank, index + 1);
-        for (place, access) in all.iter().enumerate() {
-            if let Some(next) = order.cells.layers(access.cell).get(order.layer_of(number, place) + 1) {
+        for (place, made) in all.iter().enumerate() {
+            if let Some(next) = order.cells.layers(made.access.cell).get(order.layer_of(number, place) + 1) {
                 self.waiting.extend(next.entries.iter().map(|entry| Reverse(entry.event)));
             }
         }

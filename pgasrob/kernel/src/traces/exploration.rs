@@ -199,7 +199,7 @@ impl Exploration {
             }
             Choice::Command(rank, command) => {
                 self.find_races(tables, world, rank, &command)?;
-                let footprint = self.run.footprint(rank, &command);
+                let footprint = self.run.footprint(tables, world, rank, &command)?;
                 let node = &mut self.nodes[at];
                 let asleep = node
                     .asleep
@@ -284,7 +284,11 @@ impl Exploration {
                     some += usize::from(!sleeps);
                 }
             }
-            let public = |command: &Next| command.barrier.is_some() || !self.run.footprint(rank, command).is_empty();
+            let public = |command: &Next| {
+                command.barrier.is_some()
+                    || !command.accesses.all().is_empty()
+                    || !self.run.looks(rank, command).is_empty()
+            };
             if some > 0 && !sleepy && !self.run.at(rank).commands.iter().any(public) {
                 node.ranks = vec![rank];
                 node.branches = some > 1;
@@ -338,9 +342,13 @@ impl Exploration {
             }
         }
         let last = self.run.last(rank);
-        let own: &[Access] = if command.waits { &[] } else { command.accesses.all() };
+        let seen = if command.waits {
+            self.run.looks(rank, command)
+        } else {
+            self.run.footprint(tables, world, rank, command)?
+        };
         let mut met: Vec<usize> = Vec::new();
-        for &access in own.iter().chain(&self.run.looks(rank, command)) {
+        for access in seen {
             for entry in self.run.cells.met_by(access) {
                 if !met.contains(&entry.event) && !self.run.events[entry.event].is_in(&last) {
                     met.push(entry.event);
@@ -350,7 +358,7 @@ impl Exploration {
         for &event in &met {
             let before = |&other: &usize| other != event && self.run.events[event].is_in(&self.run.events[other].clock);
             if !met.iter().any(before) && self.passes_without(tables, world, rank, command, event)? {
-                self.reverse(&[event], rank, command);
+                self.reverse(tables, &[event], rank, command);
             }
         }
         Ok(())
@@ -368,10 +376,9 @@ impl Exploration {
         if !command.waits {
             return Ok(true);
         }
-        let cell = command.accesses.all()[0].cell;
-        let mut value = self.run.memory[cell];
+        let mut value = self.run.memory[command.cell];
         let left = |entry: &Entry| self.run.events[event].is_in(&self.run.events[entry.event].clock);
-        if let Some(layer) = self.run.cells.layers(cell).iter().find(|layer| layer.entries.iter().any(left)) {
+        if let Some(layer) = self.run.cells.layers(command.accesses.all()[0].cell).iter().find(|layer| layer.entries.iter().any(left)) {
             let kept = layer.entries.iter().filter(|entry| !left(entry)).filter_map(|entry| entry.update);
             value = value_after(world, layer.before, kept)?;
         }
@@ -397,7 +404,7 @@ impl Exploration {
             }
         }
         for events in &out {
-            self.reverse(events, rank, command);
+            self.reverse(tables, events, rank, command);
         }
         Ok(())
     }
@@ -482,7 +489,7 @@ impl Exploration {
 
     /// Sees to it that a run is followed with `command` before the events `out`, and without what comes after them:
     /// from where the first of them was issued, by somebody who is the first to go on there.
-    fn reverse(&mut self, out: &[usize], rank: usize, command: &Next) {
+    fn reverse(&mut self, tables: &Tables, out: &[usize], rank: usize, command: &Next) {
         let run = &self.run;
         let Some(&first) = out.iter().min() else { return };
         let count = |rank: usize| run.of_rank[rank].partition_point(|&event| (event as usize) < first) as u32;
@@ -490,7 +497,9 @@ impl Exploration {
         let epoch = barriers.map_or(0, |event| run.events[event].clock.epoch());
         let nodes = run.control.len();
         let (mut initials, mut seen) = (Vec::new(), vec![false; nodes]);
-        let footprint = run.footprint(rank, command);
+        // Which conditions it turns depends on what its cells hold there.
+        let may_turn: Vec<Access> = run.may_turn(tables, command).collect();
+        let footprint = [command.accesses.all(), &may_turn, &run.looks(rank, command)].concat();
         let mut meets = false;
         for number in first..run.events.len() {
             let event = &run.events[number];

@@ -12,7 +12,7 @@ use crate::commands::{Command, Phase};
 use crate::intern::ValueId;
 use crate::memory::{Result, filled, push};
 use crate::moves::PlayedMove;
-use crate::operands::{Operands, Transfer, evaluate};
+use crate::operands::{Operands, evaluate};
 use crate::tables::Tables;
 use crate::touch::{self};
 use crate::traces::clock::{Clock, Epoch, Past};
@@ -29,12 +29,81 @@ const LONG: usize = 1_000;
 /// The place of an access in the chain of its command, when it is a look.
 const LOOK: u8 = u8::MAX;
 
-/// An access as it was made. `before`: what the cell held.
+/// An access as it was made. `before`: what the cell held; `after`: what it holds then, if it has been changed. Of a
+/// condition that is turned `by` is the place of the change in the chain of its command.
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
     pub access: Access,
     pub before: ValueId,
+    pub after: Option<ValueId>,
     pub update: Option<Commuting>,
+    pub by: u8,
+}
+
+impl Made {
+    fn reading(access: Access, before: ValueId) -> Self {
+        Made { access, before, after: None, update: None, by: 0 }
+    }
+}
+
+/// The accesses of a command, one after the other, where the cell of each holds what `held` says, by its place in the
+/// chain, unless the command has changed it before.
+pub fn made_by(
+    world: &mut World,
+    operands: &Operands<'_>,
+    mut held: impl FnMut(&mut World, usize, usize) -> Result<ValueId>,
+) -> Result<Vec<Made>> {
+    let mut all: Vec<Made> = Vec::new();
+    let mut hold = |world: &mut World, all: &[Made], cell: usize| {
+        let own = all.iter().rev().find_map(|made| if made.access.cell == cell { made.after } else { None });
+        own.map_or_else(|| held(world, all.len(), cell), Ok)
+    };
+    match operands {
+        Operands::Immediate { access, update, .. } => {
+            let before = hold(world, &all, access.cell)?;
+            let after = if let Some(update) = update { Some(update.of(world, before)?) } else { None };
+            all.push(Made { after, ..Made::reading(*access, before) });
+        }
+        Operands::Transfer(transfer) => {
+            let mut value = 0;
+            if let Some(access) = transfer.captured() {
+                value = hold(world, &all, access.cell)?;
+                all.push(Made::reading(access, value));
+            }
+            let mut update = transfer.update();
+            for step in transfer.steps() {
+                let access = transfer.access(step);
+                let before = hold(world, &all, access.cell)?;
+                let mut made = Made::reading(access, before);
+                match (step.phase, &mut update) {
+                    (Phase::Source, None) => value = before,
+                    (Phase::Source, Some(update)) => (value, update.operand) = (before, Given::Number(before)),
+                    (Phase::Expected, Some(update)) => update.expected = before,
+                    (Phase::Destination, Some(update)) => {
+                        if access.ways & !(touch::READ | touch::WRITTEN) != 0 {
+                            let operand = update.operand.number(world)?;
+                            made.update = Some(Commuting { operation: update.operation, kind: update.kind, operand });
+                        }
+                        made.after = Some(update.of(world, before)?);
+                        value = before; // for the step that writes the result
+                    }
+                    (Phase::Expected, None) => {}
+                    (Phase::Destination | Phase::Result, _) => made.after = Some(value),
+                }
+                all.push(made);
+            }
+        }
+        _ => {}
+    }
+    Ok(all)
+}
+
+/// The conditions that a change turns, with their numbers.
+pub fn turned(tables: &Tables, world: &World, made: &Made) -> Vec<usize> {
+    let Some(after) = made.after else { return Vec::new() };
+    let (before, after) = (world.values.get(made.before), world.values.get(after));
+    let conditions = tables.conditions_of(made.access.cell);
+    conditions.filter(|(_, condition)| condition.turns(before, after)).map(|(number, _)| number).collect()
 }
 
 #[derive(Debug)]
@@ -112,7 +181,7 @@ impl Run {
                     && leaving.clone().any(|transition| matches!(tables.command(transition), Command::Barrier { .. }))
             })
         });
-        let cells = Cells::new(memory.len() + 1)?;
+        let cells = Cells::new(tables.places())?;
         let changes = filled(0, memory.len())?;
         let mut run = Run {
             control: filled(0, nodes)?,
@@ -161,7 +230,7 @@ impl Run {
                 self.fault = self.fault.or(Some((rank, transition)));
                 continue;
             };
-            commands.push(Next::of(transition, &operands));
+            commands.push(Next::of(tables, transition, &operands));
         }
         self.waiting -= self.before_barrier(rank);
         world.budget.take(Self::standing_bytes(&commands))?;
@@ -222,7 +291,7 @@ impl Run {
         if !command.waits {
             return Ok(true);
         }
-        let cell = command.accesses.all()[0].cell;
+        let cell = command.cell;
         if self.blocked_at[rank].load(Relaxed) == self.changes[cell] {
             return Ok(false);
         }
@@ -242,10 +311,34 @@ impl Run {
         }
     }
 
-    /// The accesses of a command of `rank`, and what the rank looks at beside them when it issues it: the values that
-    /// others of its commands wait for.
-    pub fn footprint(&self, rank: usize, command: &Next) -> Vec<Access> {
-        [command.accesses.all(), &self.looks(rank, command)].concat()
+    /// The accesses of a command of `rank`, the conditions that it turns, and what the rank looks at beside them when it
+    /// issues it: the values that others of its commands wait for.
+    pub fn footprint(&self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<Vec<Access>> {
+        let turned = self.would_turn(tables, world, rank, command)?;
+        Ok([command.accesses.all(), &turned, &self.looks(rank, command)].concat())
+    }
+
+    /// The conditions that a command would turn, were it next.
+    pub fn would_turn(
+        &self,
+        tables: &Tables,
+        world: &mut World,
+        rank: usize,
+        command: &Next,
+    ) -> Result<Vec<Access>> {
+        if self.may_turn(tables, command).next().is_none() {
+            return Ok(Vec::new());
+        }
+        let operands = evaluate(tables, world, rank, tables.command(command.transition), &self.at(rank).registers)?;
+        let Some(operands) = operands else { return Ok(Vec::new()) };
+        let made = made_by(world, &operands, |_, _, cell| Ok(self.memory[cell]))?;
+        Ok(made.iter().flat_map(|made| turned(tables, world, made)).map(Access::writing).collect())
+    }
+
+    /// The conditions that a command may turn, depending on what its cells hold.
+    pub fn may_turn<'a>(&self, tables: &'a Tables, command: &'a Next) -> impl Iterator<Item = Access> + 'a {
+        let changes = command.accesses.all().iter().filter(|access| access.ways & touch::CHANGED != 0);
+        changes.flat_map(|access| tables.conditions_of(access.cell)).map(|(number, _)| Access::writing(number))
     }
 
     pub fn looks(&self, rank: usize, issued: &Next) -> Vec<Access> {
@@ -352,10 +445,24 @@ impl Run {
 
     /// Goes on by a command that is enabled.
     pub fn issue(&mut self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<()> {
-        let footprint = self.footprint(rank, command);
+        let before = self.at(rank).registers.clone();
+        let operands = evaluate(tables, world, rank, tables.command(command.transition), &before)?;
+        let made = match &operands {
+            Some(operands) => made_by(world, operands, |_, _, cell| Ok(self.memory[cell]))?,
+            None => Vec::new(),
+        };
+        let mut conditions: Vec<Made> = Vec::new();
+        if !tables.conditions.is_empty() {
+            for (place, made) in made.iter().enumerate() {
+                let entered = |number| Made { access: Access::writing(number), by: place as u8, update: None, ..*made };
+                conditions.extend(turned(tables, world, made).into_iter().map(entered));
+            }
+        }
+        let looks = self.looks(rank, command);
         let own = self.last(rank);
         let mut past = Past::of(&own)?;
-        for &access in &footprint {
+        let turned = conditions.iter().map(|made| made.access);
+        for access in command.accesses.all().iter().copied().chain(turned).chain(looks.iter().copied()) {
             for entry in self.cells.met_by(access) {
                 past.join(&self.events[entry.event].clock)?;
             }
@@ -375,23 +482,16 @@ impl Run {
             looks: self.looks.len(),
             undo: self.undo.len(),
         };
-        let before = self.at(rank).registers.clone();
-        let operands = evaluate(tables, world, rank, tables.command(command.transition), &before)?;
         push(&mut self.events, event, &mut world.budget)?;
-        let mut changed = None;
-        match operands {
-            Some(Operands::Assign { register, value }) => changed = Some((register, value)),
-            Some(Operands::Immediate { access, update, register, .. }) => {
-                let old = self.memory[access.cell];
-                self.made.push(Made { access, before: old, update: None });
-                changed = register.map(|register| (register, old));
-                if let Some(update) = update {
-                    let new = update.of(world, old)?;
-                    self.set_cell(access.cell, new);
-                }
+        let changed = match operands {
+            Some(Operands::Assign { register, value }) => Some((register, value)),
+            Some(Operands::Immediate { register, .. }) => register.map(|register| (register, made[0].before)),
+            _ => None,
+        };
+        for each in &made {
+            if let Some(after) = each.after {
+                self.set_cell(each.access.cell, after);
             }
-            Some(Operands::Transfer(transfer)) => self.take_steps(world, &transfer)?,
-            _ => {}
         }
         let registers = match changed {
             Some((register, value)) if before[register] != value => {
@@ -403,11 +503,13 @@ impl Run {
             }
             _ => before,
         };
-        for place in 0..command.accesses.all().len() {
-            let Made { access, before, update } = self.made[self.events[number].made + place];
+        let own = made.iter().zip(command.accesses.all()).map(|(made, &access)| Made { access, ..*made });
+        for (place, made) in own.chain(conditions).enumerate() {
+            let Made { access, before, update, .. } = made;
             self.cells.enter(access, before, Entry { event: number, place: place as u8, update });
+            self.made.push(made);
         }
-        for &look in &footprint[command.accesses.all().len()..] {
+        for look in looks {
             let before = self.memory.get(look.cell).copied().unwrap_or(0);
             self.cells.enter(look, before, Entry { event: number, place: LOOK, update: None });
             self.looks.push(look);
@@ -421,39 +523,6 @@ impl Run {
         self.undo.push(Undo::Cell(cell, self.memory[cell]));
         self.memory[cell] = value;
         self.changes[cell] += 1;
-    }
-
-    /// All steps of a command.
-    fn take_steps(&mut self, world: &mut World, transfer: &Transfer<'_>) -> Result<()> {
-        let mut value = 0;
-        if let Some(access) = transfer.captured() {
-            value = self.memory[access.cell];
-            self.made.push(Made { access, before: value, update: None });
-        }
-        let mut update = transfer.update();
-        for step in transfer.steps() {
-            let access = transfer.access(step);
-            let old = self.memory[access.cell];
-            let mut commuting = None;
-            match (step.phase, &mut update) {
-                (Phase::Source, None) => value = old,
-                (Phase::Source, Some(update)) => (value, update.operand) = (old, Given::Number(old)),
-                (Phase::Expected, Some(update)) => update.expected = old,
-                (Phase::Destination, Some(update)) => {
-                    if access.ways & !(touch::READ | touch::WRITTEN) != 0 {
-                        let operand = update.operand.number(world)?;
-                        commuting = Some(Commuting { operation: update.operation, kind: update.kind, operand });
-                    }
-                    let new = update.of(world, old)?;
-                    self.set_cell(access.cell, new);
-                    value = old; // for the step that writes the result
-                }
-                (Phase::Expected, None) => {}
-                (Phase::Destination | Phase::Result, _) => self.set_cell(access.cell, value),
-            }
-            self.made.push(Made { access, before: old, update: commuting });
-        }
-        Ok(())
     }
 
     /// Takes back the last event.

@@ -62,7 +62,10 @@ impl Accesses {
 #[derive(Clone, Copy, Debug)]
 pub struct Next {
     pub transition: usize,
+    /// Of an await that tests a condition: of that.
     pub accesses: Accesses,
+    /// The cell that it accesses at its issue, if any.
+    pub cell: usize,
     /// Whether it depends on the value of a cell whether it is enabled.
     pub waits: bool,
     /// Of a barrier its name.
@@ -75,10 +78,18 @@ pub struct Next {
 
 impl Next {
     /// The command of `transition` with these `operands`.
-    pub fn of(transition: usize, operands: &Operands<'_>) -> Self {
+    pub fn of(tables: &Tables, transition: usize, operands: &Operands<'_>) -> Self {
+        let mut accesses = Accesses::of(operands);
+        let cell = accesses.all[0].cell;
+        if let &Operands::Immediate { condition: Some((relation, value)), .. } = operands
+            && let Some(condition) = tables.tested(transition, cell, relation, value)
+        {
+            accesses.all[0].cell = condition;
+        }
         Next {
             transition,
-            accesses: Accesses::of(operands),
+            accesses,
+            cell,
             waits: matches!(operands, Operands::Immediate { condition, until, .. }
             if condition.is_some() || until.is_some()),
             barrier: if let &Operands::Barrier { name } = operands { Some(name) } else { None },

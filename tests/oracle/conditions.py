@@ -1,0 +1,116 @@
+"""Which awaits are tests of their condition, and of which conditions (the design: section 2; `proofs/waiting.md`, 7).
+
+These are the awaits of a cell whose address is known and that no commuting update of any process may be of, and which
+compare it with what can be told beforehand: what is made of registers that only assigns ever set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .expressions import Expr, Fault, evaluate
+from .operations import Place
+from .polling import _mentioned
+from .readings import COMMUTING, Reading
+from .syntax import Assign, Assume, Await, Notify, Signal, Statement, Update, UpdateFrom
+
+if TYPE_CHECKING:
+    from .semantics import Machine
+
+MOST, MOST_VALUES = 4_000, 64
+Condition = tuple[str, int]  # how a cell is compared, and with what
+
+
+class Conditions:
+    """The tests of the awaits of a machine; `of` has for each place the conditions that are tested there."""
+
+    def __init__(self, machine: Machine, reading: Reading) -> None:
+        self.machine = machine
+        self.of: dict[Place, set[Condition]] = {}
+        self._tests: dict[tuple[int, Await], set[int]] = {}
+        if reading.waits == "value":
+            return
+        commands = [
+            (process, edge.command)
+            for process, table in enumerate(machine.automata)
+            for edges in table
+            for edge in edges
+        ]
+        updated = {
+            self._constant(process, command.remote)
+            for process, command in commands
+            if reading.conflicts == "commuting" and _commutes(command)
+        }
+        for process, command in commands:
+            if isinstance(command, Await) and None not in updated:
+                address = self._constant(process, command.address)
+                values = self._values(process, command)
+                if address is not None and address not in updated and values and len(values) <= MOST_VALUES:
+                    self._tests[process, command] = values
+                    conditions = self.of.setdefault((machine.homes[process], address), set())
+                    conditions |= {(command.relop, value) for value in values}
+
+    def tested(self, process: int, command: Statement, value: int) -> Condition | None:
+        """The condition that an await of `process` tests by comparing with `value`."""
+        if not isinstance(command, Await) or value not in self._tests.get((process, command), ()):
+            return None
+        return command.relop, value
+
+    def _names(self, process: int) -> dict[str, int]:
+        return self.machine.names | {"me": self.machine.homes[process]}
+
+    def _constant(self, process: int, expr: Expr) -> int | None:
+        names = self._names(process)
+        if _mentioned(expr, names):
+            return None
+        try:
+            return evaluate(expr, names)
+        except Fault:
+            return None
+
+    def _values(self, process: int, command: Await) -> set[int]:
+        """What the await may compare with; none where that cannot be told."""
+        names, table = self._names(process), self.machine.automata[process]
+        needed, open_ = set[str](), _mentioned(command.value, names)
+        while open_:
+            register = open_.pop()
+            needed.add(register)
+            for each in (edge.command for edges in table for edge in edges):
+                if getattr(each, "register", None) == register:
+                    if not isinstance(each, Assign):
+                        return set()
+                    open_ |= _mentioned(each.value, names) - needed
+        start = 0, tuple((register, 0) for register in sorted(needed))
+        seen, unread, found = {start}, [start], set[int]()
+        while unread:
+            state, held = unread.pop()
+            for edge in table[state]:
+                at, after = names | dict(held), held
+                try:
+                    if edge.command == command:
+                        found.add(evaluate(command.value, at))
+                    if isinstance(edge.command, Assume) and _mentioned(edge.command.condition, names) <= needed:
+                        if evaluate(edge.command.condition, at) == 0:
+                            continue
+                    elif isinstance(edge.command, Assign) and edge.command.register in needed:
+                        after = _with(held, edge.command.register, evaluate(edge.command.value, at))
+                except Fault:
+                    continue
+                if (edge.target, after) not in seen:
+                    seen.add((edge.target, after))
+                    unread.append((edge.target, after))
+            if len(seen) > MOST:
+                return set()
+        return found
+
+
+def _commutes(command: Statement) -> bool:
+    match command:
+        case Update() | UpdateFrom() | Notify() | Signal():
+            return command.operation in COMMUTING and getattr(command, "result", None) is None
+    return False
+
+
+def _with(held: Iterable[tuple[str, int]], register: str, value: int) -> tuple[tuple[str, int], ...]:
+    return tuple((name, value if name == register else old) for name, old in held)
