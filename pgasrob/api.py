@@ -79,10 +79,11 @@ def check(
     ``engine``: "portfolio", "attack", "traces", "product", "definition" or "spin". ``limits``: states, seconds and
     bytes, after which the verdict is `unknown`. ``progress`` is called a few times a second. Of the ``options``
     ``failed_polls="count"`` and ``conflicts="all"`` take every read as an event and every two accesses of which one
-    writes as a conflict, and ``waits="value"`` each change of a cell as one with who awaits it; ``effect=False`` leaves out what it means that a program is not robust; ``heads``,
-    ``reductions`` and ``threads`` are for single engines. Nothing is raised for a program that faults or has no block
-    for some rank: the verdict is `error`. Raises :class:`SourceError` when it is no program, ValueError for an engine
-    or a node count that there is not, and TypeError for an option.
+    writes as a conflict, and ``waits="value"`` each change of a cell and each await of it; ``effect=False`` leaves out
+    what it means that a program is not robust; ``heads``, ``reductions`` and ``threads`` are for single engines.
+    Nothing is raised for a program that faults or has no block for some rank: the verdict is `error`. Raises
+    :class:`SourceError` when it is no program, ValueError for an engine or a node count that there is not, and
+    TypeError for an option.
 
     >>> verdict = pgasrob.check(pgasrob.example("one_to_one"), nodes=2)
     >>> verdict.verdict, verdict.effect.kind
@@ -97,9 +98,7 @@ def check(
     from pgasrob.robustness.session import Session
     from pgasrob.robustness.verdict import LINES
 
-    _refuse_others(
-        "check", options, "only", "effect", "heads", "reductions", "threads", "failed_polls", "conflicts", "waits"
-    )
+    _refuse_others("check", options, "only", "effect", "heads", "reductions", "threads", *Reading._fields)
     every = nodes == "all"
     if every and progress is not None:
         raise ValueError("progress is reported for single node counts, not for all")
@@ -137,7 +136,7 @@ def race(
     from pgasrob.robustness.session import Session
 
     progress, engine = options.pop("progress", None), options.pop("engine", "search")
-    _refuse_others("race", options, "threads", "failed_polls", "conflicts", "waits")
+    _refuse_others("race", options, "threads", *Reading._fields)
     asked = Races(strict, all_, engine=engine)
     return races(Session(replace(_question(program, nodes, limits, **options), asked=asked), progress))
 

@@ -407,7 +407,9 @@ COMMUTING: dict[str, tuple[Program, str, str]] = {
     "an update and what fetches at once": (alone(add("x"), FetchAdd("r", 1, "x", 1)), ONE, ONE),
     # a compare_swap that fails at once is a read; one whose step compares is a write
     "failed compare_swap": (compared_and_swapped(CompareSwap("r", 0, "y", 5, 6)), ZERO, ONE),
-    "failed compare_swap of a step": (compared_and_swapped(Update("compare_swap", 6, 0, "y", "p", expected=5)), ONE, ONE),
+    "failed compare_swap of a step": (
+        compared_and_swapped(Update("compare_swap", 6, 0, "y", "p", expected=5)), ONE, ONE
+    ),
     "failed compare_swap beside a put": (
         ranks((Write("z", 1, "x", "q"), CompareSwap("r", 1, "y", 5, 6)), (Store("y", 1), Load("r", "x"))), ONE, ONE
     ),

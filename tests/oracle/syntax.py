@@ -262,8 +262,8 @@ class CompareSwap(Statement):
 
 @dataclass(frozen=True, slots=True)
 class FailedCompareSwap(CompareSwap):
-    """A `CompareSwap` that finds another value: no statement, but one of the two events that it may be. It does not evaluate
-    `new`."""
+    """A `CompareSwap` that finds another value: no statement, but one of the two events that it may be. It does not
+    evaluate `new`."""
 
     exprs: ClassVar = ("rank", "address", "expected")
 

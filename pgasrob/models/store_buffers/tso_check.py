@@ -25,8 +25,10 @@ def check_on_tso(session: Session) -> Verdict:
     First it is decided without: a run without store buffers is one with store buffers that are never used, so what is
     not robust without is not robust. Then it is asked whether some load may overtake a store
     (`analysis.store_buffers`): if none may, the verdict holds as it is. Else all runs with store buffers are searched;
-    a limit that is hit gives `unknown`. Raises :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
+    a limit that is hit gives `unknown`. Waits are read by value, as that search has them. Raises
+    :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
     """
+    session = session.asking(replace(session.question, reading=session.question.reading.by_value))
     watch, verdict = session.watch, check(session)
     if verdict.assumptions:
         with_buffers = Assumption(Kind.PROGRAM_ORDER, (PROCESSOR,))
