@@ -345,10 +345,27 @@ class FailedCompareSwap(Atomic):
     new: Expr
 
 
+@record
+class TestedAdd(Atomic):
+    """A fetch_add after which the rank only compares what it has fetched: enabled when the cell satisfies ``relation
+    value``. Programs are not written with it (`program.tested_adds`)."""
+
+    __test__ = False  # else pytest collects it
+
+    kind: ClassVar[Literal["fetch_add"]] = "fetch_add"
+    register: Register
+    rank: Expr
+    address: Expr
+    relation: str
+    value: Expr
+    operand: Expr
+    type: IntType = INT32
+
+
 Command = (
     Load | Store | Assign | Assume | Assert | Read | Write | Put | Update | UpdateFrom | Notify | Bundle | Signal
     | Barrier | Exit | Wait | WaitLocal | Fence | Await | AwaitAdd | Fetch | FetchUpdate | FetchAdd | Swap | CompareSwap
-    | FailedCompareSwap
+    | FailedCompareSwap | TestedAdd
 )  # fmt: skip
 
 Kind = Literal[
@@ -419,6 +436,8 @@ def _shown(command: Command) -> str:
             return f"barrier({name})" if name else "barrier"
         case Bundle() | Exit():
             return command.kind
+        case TestedAdd(register, rank, address, _, _, operand):
+            return f"{register.name} <- fetch_add({render(rank)}, {render(address)}, {render(operand)})"
         case AwaitAdd(rank, address, relation, value, operand):
             return f"await_add({render(rank)}, mem[{render(address)}] {relation} {render(value)}, {render(operand)})"
     arguments = ", ".join(_arguments(command))

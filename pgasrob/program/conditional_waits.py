@@ -16,6 +16,7 @@ from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.core import Form
 from pgasrob.program.expressions import Expr, Fault, constant, evaluator, registers_of
+from pgasrob.program.tested_adds import with_tested_adds
 
 MOST_SITUATIONS = 4_000
 """Control states with values of registers that are looked at to find the values that an await compares with."""
@@ -27,7 +28,7 @@ Values = tuple[tuple[int, int], ...]
 
 def with_conditional_waits(automata: Sequence[ControlAutomaton], registers: int) -> list[ControlAutomaton]:
     """The ``automata`` of all processes, with so many ``registers`` each, with what these awaits compare with as
-    :attr:`~pgasrob.program.core.Access.tests`."""
+    :attr:`~pgasrob.program.core.Access.tests`, and with tested adds."""
     forms = [edge.form for automaton in automata for edge in automaton.transitions]
     updated = {_address(made) for form in forms for made in core.accesses_of(form) if made.commutes}
 
@@ -36,7 +37,7 @@ def with_conditional_waits(automata: Sequence[ControlAutomaton], registers: int)
         compared = _compared(automaton, awaits, registers)
         return automaton.with_forms(lambda form: _testing(form, compared.get(form, ()))) if compared else automaton
 
-    return [read(each) for each in automata]
+    return [with_tested_adds(read(each), updated) for each in automata]
 
 
 def _testing(form: Form, values: Collection[int]) -> Form:

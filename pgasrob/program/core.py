@@ -50,7 +50,9 @@ class Access(NamedTuple, Generic[P]):
 
     ``commutes``: the kind of an update that gives the same result in whatever order updates of its kind are made, since
     none of them fetches a value in between. Empty for every other access. ``tests``: of an
-    await that is a test of its condition the values that it may compare with (`program.conditional_waits`).
+    await that is a test of its condition the values that it may compare with (`program.conditional_waits`); then it
+    reads no value. ``counts``: of a test that also adds what it adds; those that add the same conflict only where one
+    of them turns a condition (`program.tested_adds`).
     """
 
     cell: P
@@ -58,6 +60,7 @@ class Access(NamedTuple, Generic[P]):
     writes: bool
     commutes: str = ""
     tests: tuple[int, ...] = ()
+    counts: str = ""
 
     def at(self, cell: Q) -> Access[Q]:
         """The same access to another place."""
@@ -287,6 +290,8 @@ def _lowered(command: Command) -> Form:
             return _immediate(Place(address, rank), update=Update("compare_swap", new, expected), register=register)
         case commands.FailedCompareSwap(register, rank, address, expected):
             return _immediate(Place(address, rank), Comparison("!=", expected), register=register)
+        case commands.TestedAdd(_, rank, address, relation, value, operand, type):
+            return _immediate(Place(address, rank), Comparison(relation, value), Update("add", operand, type=type))
         case commands.AwaitAdd(rank, address, relation, value, operand, type):
             return _immediate(Place(address, rank), Comparison(relation, value), Update("add", operand, type=type))
         case commands.Read() | commands.Write() | commands.Put() | commands.Notify() | commands.Signal():

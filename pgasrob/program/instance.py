@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar, assert_never
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.program import core
-from pgasrob.program.commands import Await, Command, CompareSwap, expressions_of, map_expressions
+from pgasrob.program.commands import Await, Command, CompareSwap, FetchAdd, expressions_of, map_expressions
 from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.declarations import Declared, MemoryObject, Process
@@ -515,7 +515,7 @@ def _as_read(
 ) -> list[ControlAutomaton]:
     """The ``automata`` of all processes, which are at ``home`` there, with their commands as ``reading`` has them."""
     found = [_with_conflicts(each, reading) for each in automata]
-    if reading.waits == "condition" and any(map(_awaits, automata)):
+    if reading.waits == "condition" and any(map(_may_test, automata)):
         from pgasrob.program.conditional_waits import with_conditional_waits
 
         found = with_conditional_waits(found, len(program.registers))
@@ -542,8 +542,8 @@ def _with_conflicts(automaton: ControlAutomaton, reading: Reading) -> ControlAut
     return with_failing_swaps(automaton)
 
 
-def _awaits(automaton: ControlAutomaton) -> bool:
-    return any(isinstance(edge.command, Await) for edge in automaton.transitions)
+def _may_test(automaton: ControlAutomaton) -> bool:
+    return any(isinstance(edge.command, Await | FetchAdd) for edge in automaton.transitions)
 
 
 def _reads_again(automaton: ControlAutomaton) -> bool:

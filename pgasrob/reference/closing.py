@@ -23,7 +23,7 @@ from pgasrob.reference.delaying import Delaying, Left, Order, Source
 from pgasrob.reference.subsets import MOST_SETS, TooMany, Updates
 from pgasrob.robustness.moves import Move
 from pgasrob.semantics.accesses import Access, conflict
-from pgasrob.semantics.conditions import Conditions
+from pgasrob.semantics.conditions import conditions_of
 from pgasrob.semantics.effect import captured, take_step
 from pgasrob.semantics.mazurkiewicz_trace import (
     Command,
@@ -63,7 +63,7 @@ class Closing:
     def __init__(self, instance: Instance, trace: Trace, choosable: Choosable | None = None) -> None:
         self._instance, self._trace, self._choosable = instance, trace, choosable
         self._order = Order(trace)
-        self._conditions = Conditions(instance)
+        self._conditions = conditions_of(instance)
         self.undecided: set[tuple[int, int, int, int]] = set()
         self._sets = 0  # of further sources that have been tried for the source
         self._by_cell: dict[Cell, list[Candidate]] = defaultdict(list)
@@ -144,10 +144,9 @@ class Closing:
         return first_part(rank, accesses[: len(accesses) - len(steps)], steps, bounds, attack, turned)
 
     def _accesses(self, candidate: Candidate) -> tuple[Access, ...]:
-        """The accesses of a candidate, that of a test to the number of its condition."""
-        accesses = core.accesses_of(candidate.command.operands)
-        tests = self._conditions.tested(candidate.command.operands)
-        return accesses if tests is None else (accesses[0].at(tests),)
+        """The accesses of a candidate, those of a test as `semantics.conditions` has them."""
+        operands = candidate.command.operands
+        return (*self._conditions.at_issue(operands), *(step.access for step in core.steps_of(operands)))
 
     def _left_into(self, source: Source, candidate: Candidate) -> Access:
         """What the cycle goes into from ``candidate``: the access of the source, or the condition that it turns."""

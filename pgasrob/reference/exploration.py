@@ -24,7 +24,7 @@ from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.semantics.accesses import Access, conflict
-from pgasrob.semantics.conditions import Conditions
+from pgasrob.semantics.conditions import conditions_of
 from pgasrob.semantics.mazurkiewicz_trace import (
     Cells,
     Clock,
@@ -112,7 +112,7 @@ class Exploration:
 
     def __init__(self, instance: Instance, part: Subtrees = WHOLE, by_condition: bool = False) -> None:
         self.instance, self._part, self.subtrees = instance, part, 0
-        self._conditions = Conditions(instance) if by_condition else None
+        self._conditions = conditions_of(instance) if by_condition else None
         self.events = self.traces = self.redundant = 0
         self.gave_up = False
         self._mixed = any(
@@ -346,34 +346,37 @@ class Exploration:
             return core.accesses_of(command.operands)
         done = performed(command.operands, self._positions[rank][-1].registers, self.state.memory)
         if done is None:
-            return (self._waits_for(command),)
+            return self._conditions.at_issue(command.operands)
         chain, turned = self._with_conditions(command.operands, done[2])
         return tuple(made.access for made in chain + turned)
 
     def _waits_for(self, command: Command) -> Access:
         """The access of a command that waits for a value, or for a condition."""
         assert isinstance(command.operands, core.Immediate)
-        access = command.operands.access
-        tests = None if self._conditions is None else self._conditions.tested(command.operands)
-        return access if tests is None else access.at(tests)
+        if self._conditions is None:
+            return command.operands.access
+        return self._conditions.at_issue(command.operands)[-1]
 
     def _with_conditions(
         self, operands: core.Operands, chain: tuple[Made, ...]
     ) -> tuple[tuple[Made, ...], tuple[Made, ...]]:
-        """The accesses of a command, that of a test by its condition, and the conditions that they turn."""
+        """The accesses of a command, those of a test as `semantics.conditions` has them, and the conditions that they
+        turn."""
         if self._conditions is None:
             return chain, ()
-        tests = self._conditions.tested(operands)
-        if tests is not None:
-            (made,) = chain
-            return (made._replace(access=made.access.at(tests)),), ()
-        turned = (
+        turned = tuple(
             Made(core.Access(condition, False, True), made.before, None, made.after, place)
             for place, made in enumerate(chain)
             if made.access.writes and not made.access.commutes
             for condition in self._conditions.turned(made.access.cell, made.before, made.after)
         )
-        return chain, tuple(turned)
+        if isinstance(operands, core.Immediate) and operands.access.tests:
+            update = operands.update and operands.update._replace(expected=None)
+            accesses = self._conditions.at_issue(operands)
+            chain = tuple(
+                chain[0]._replace(access=access, update=update if access.commutes else None) for access in accesses
+            )
+        return chain, turned
 
     def _last(self, rank: int) -> Clock:
         """The past of the next event of ``rank`` by its own events."""
@@ -404,7 +407,8 @@ class Exploration:
             if other.waits:
                 self._find_earlier(rank, other)
         last = self._last(rank)
-        own = () if command.waits else self._own(rank, command)
+        waits = isinstance(command.operands, core.Immediate) and not command.operands.access.counts and command.waits
+        own = () if waits else self._own(rank, command)
         met = {
             entry.event.number: entry.event
             for access in (*own, *self._looks_of(rank, command))

@@ -32,6 +32,7 @@ from pgasrob.program.commands import (
     Signal,
     Store,
     Swap,
+    TestedAdd,
     Update,
     UpdateFrom,
     Wait,
@@ -107,7 +108,7 @@ def promise(command: Command, program: Program, calls: Calls | None = None) -> s
             return "Waits until the cell here satisfies the comparison."
         case AwaitAdd():
             return "Waits until the cell satisfies the comparison, and adds to it at once."
-        case Fetch() | FetchAdd() | FetchUpdate() | Swap() | CompareSwap() | FailedCompareSwap():
+        case Fetch() | FetchAdd() | FetchUpdate() | Swap() | CompareSwap() | FailedCompareSwap() | TestedAdd():
             return "An atomic that happens at once, and gives the old value. Earlier operations may still be under way."
         case _:
             assert_never(command)

@@ -15,13 +15,14 @@ from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from pgasrob.automata.automaton import Automaton, Reached
+from pgasrob.program import core
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import POPS, has_steps
-from pgasrob.semantics.conditions import Conditions
+from pgasrob.semantics.conditions import Access, conditions_of, tested
 from pgasrob.semantics.monitor import READ, WRITTEN, Monitor, Reach, nothing_yet
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
 from pgasrob.stop_points import stop_point
@@ -103,7 +104,7 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(StateSpace(instance), instance.processes)
-        self._instance, self._conditions = instance, Conditions(instance)
+        self._instance, self._conditions = instance, conditions_of(instance)
 
     def _follow(self, monitor: Monitor, state: State, word: tuple[Letter, ...], target: State) -> None:
         kind, rank, _, which, last, _, _ = word[0]
@@ -113,21 +114,22 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
             command = monitor.issue(*(letter.rank for letter in word))
             last = not has_steps(kind)
         if made := access_of(word[0]):
-            tests = self._tested(state, rank, which) if kind == "await" else None
-            cell = made.cell if tests is None else tests
-            monitor.access(command, cell, made.commutes or (WRITTEN if made.writes else READ))
+            tests = self._tests(state, rank, which) if kind in ("await", "fetch_add") else ()
+            turns = list[Cell]()
             if made.writes and not made.commutes:
-                before, after = state.memory[cell], target.memory[cell]
-                for turned in self._conditions.turned(cell, before, after):
-                    monitor.access(command, turned, WRITTEN)
+                turns = self._conditions.turned(made.cell, state.memory[made.cell], target.memory[made.cell])
+            for each in (*(tests or (made,)), *(core.Access(turned, False, True) for turned in turns)):
+                monitor.access(command, each.cell, each.commutes or (WRITTEN if each.writes else READ))
         if last:
             monitor.finish(command)
 
-    def _tested(self, state: State, rank: int, occurrence: int) -> Cell | None:
-        """The number of the condition that the await of ``rank`` with this occurrence tests."""
+    def _tests(self, state: State, rank: int, occurrence: int) -> tuple[Access, ...]:
+        """The accesses of the command of ``rank`` with this occurrence, if it is a test."""
         leaving = self._instance.automata[rank].out[state.control[rank]]
         edge = next(edge for edge in leaving if edge.occurrence == occurrence)
-        return self._conditions.tested(self._instance.operands(rank, edge, state.registers[rank]))
+        operands = self._instance.operands(rank, edge, state.registers[rank])
+        made = core.at_issue(operands)
+        return () if made is None else self._conditions.accesses(tested(operands), made.counts)
 
 
 class Draining(Protocol[SearchState, Label_co]):

@@ -39,7 +39,7 @@ from pgasrob.program.expressions import (
 from pgasrob.program.float_functions import FUNCTIONS, FUNCTIONS_OF_TWO
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
-from pgasrob.semantics.conditions import Conditions
+from pgasrob.semantics.conditions import Conditions, conditions_of
 from pgasrob.stop_points import stop_point
 
 FORMAT = 17
@@ -128,7 +128,8 @@ class Tables:
     - ``landmarks``: values at which an interval that grows comes to rest, ascending. ``most``: for every address what a
       counter there does not exceed (`analysis.meanwhile`).
     - ``conditions``: rows (cell, relation, value) of the conditions that awaits test, where the search reads awaits so.
-      ``tests``: for every transition whether it tests one of them.
+      ``counted``: the cells to which tested adds add. ``tests``: for every transition 0, or 1 where an await tests a
+      condition, or where an add does, 2 and the number of its kind, behind those of updates.
     - ``kinds``: how many kinds of updates there are that commute with their own.
     - ``edges``: the transitions, in the order of their rows. ``claims``: what is wrong where an assert does not hold: a
       call that is not allowed, or None for all assertions of the program.
@@ -175,6 +176,7 @@ class Tables:
     rank_cells: list[int]
     moving_targets: int
     conditions: list[int]
+    counted: list[int]
     tests: list[int]
     kinds: int
     landmarks: list[int]
@@ -200,7 +202,7 @@ def tables(
     ``sources`` are the steps that may be chosen as a source, by transition as bits; None: all. Who stores no states has
     no use for ``touchable`` and ``waited``, which take longer to find than all other tables together: they say nothing.
     """
-    conditions = Conditions(instance) if by_condition else None
+    conditions = conditions_of(instance) if by_condition else None
     return _compiler(instance).tables(instance, reductions, sources, stores_states, conditions)
 
 
@@ -244,6 +246,7 @@ class _Compiler:
         conditions: Conditions | None,
     ) -> Tables:
         rows, tests = self.tested(conditions) if conditions else ([], [0] * len(self.edges))
+        counted = list(conditions.counted) if conditions else []
         nothing, analyses = [0] * len(instance.memory), _analyses(instance, reductions)
         kept, uses = _pieces("kept", self.live, 1), _pieces("uses", self.uses, 2)
         if "liveness" in reductions:
@@ -273,6 +276,7 @@ class _Compiler:
             self.code,
             **analyses,
             conditions=rows,
+            counted=counted,
             tests=tests,
             kinds=len(instance.update_kinds),
             edges=self.edges,
@@ -280,9 +284,16 @@ class _Compiler:
         )
 
     def tested(self, conditions: Conditions) -> tuple[list[int], list[int]]:
-        """The rows of conditions, and for every transition whether it tests one."""
-        accesses = (core.at_issue(edge.form) for edge in self.edges)
-        tests = [int(access is not None and bool(access.tests)) for access in accesses]
+        """The rows of conditions, and for every transition what it tests."""
+        kinds, tests = dict[str, int](), list[int]()
+        for edge in self.edges:
+            access = core.at_issue(edge.form)
+            if access is None or not access.tests:
+                tests.append(0)
+            elif access.counts:
+                tests.append(2 + len(self.update_kinds) + kinds.setdefault(access.counts, len(kinds)))
+            else:
+                tests.append(1)
         rows = [(each.cell, _RELATION[each.relation], self.value(each.value)) for each in conditions]
         return [entry for row in rows for entry in row], tests
 
@@ -363,7 +374,7 @@ class _Compiler:
 
     def step(self, step: core.Step[Place]) -> tuple[int, int, int, int, int]:
         """The entries of a step."""
-        (address, rank), reads, writes, commutes, _ = step.access
+        (address, rank), reads, writes, commutes, *_ = step.access
         flags = (
             AT_TARGET * (rank is not None)
             + STEP_READS * reads

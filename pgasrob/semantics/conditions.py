@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.expressions import RELATIONS, constant
 from pgasrob.program.instance import Instance
+
+Access = core.Access[Cell]
 
 
 class Condition(NamedTuple):
@@ -28,29 +30,41 @@ class Condition(NamedTuple):
 
 
 class Conditions:
-    """The conditions that awaits of ``instance`` test, as it is read.
+    """The conditions that awaits and tested adds of ``instance`` test, as it is read, each with a number behind those
+    of all cells. Engines take it for a cell, which tests read and changes write that turn the condition.
 
-    Each has a number, behind those of all cells. Engines take it for a cell that awaits read and changes write which
-    turn the condition.
+    A cell to which tested adds add has a number of its own beside it, which they read, and write where they turn any of
+    its conditions: so one that does comes before or after the others.
     """
 
     def __init__(self, instance: Instance) -> None:
         self._first = len(instance.memory)
         self._numbers: dict[Condition, Cell] = {}
         self._of_cell: dict[Cell, list[Condition]] = {}
+        counted: dict[Cell, None] = {}
         for process, automaton in enumerate(instance.automata):
             for form in (edge.form for edge in automaton.transitions):
                 if not isinstance(form, core.Immediate) or not form.access.tests or form.condition is None:
                     continue
-                address = constant(form.access.cell.address)
-                assert address is not None, "so it is chosen"
-                cell = instance.home[process] * instance.size + address
+                place = form.access.cell
+                rank = instance.home[process] if place.rank is None else constant(place.rank)
+                address = constant(place.address)
+                assert address is not None and rank is not None, "so it is chosen"
+                cell = rank * instance.size + address
+                if form.access.counts:
+                    counted[cell] = None
                 for value in form.access.tests:
                     condition = Condition(cell, form.condition.relation, value)
                     if condition not in self._numbers:
                         self._numbers[condition] = self._first + len(self._numbers)
                         self._of_cell.setdefault(cell, []).append(condition)
-        self._about = tuple(self._numbers)
+        self._about = (*(condition.cell for condition in self._numbers), *counted)
+        self._counted = {cell: self._first + len(self._numbers) + place for place, cell in enumerate(counted)}
+
+    @property
+    def counted(self) -> Iterable[Cell]:
+        """The cells to which tested adds add, in the order of their numbers, which come after those of conditions."""
+        return self._counted
 
     def __iter__(self) -> Iterator[Condition]:
         """In the order of their numbers."""
@@ -61,17 +75,41 @@ class Conditions:
         condition = tested(operands)
         return None if condition is None else self._numbers[condition]
 
+    def at_issue(self, operands: Operands) -> tuple[Access, ...]:
+        """The accesses that a command makes at its issue; those of a test as in :meth:`accesses`."""
+        made = core.at_issue(operands)
+        if made is None:
+            return ()
+        return self.accesses(tested(operands), made.counts) or (made,)
+
+    def accesses(self, tests: Condition | None, counts: str) -> tuple[Access, ...]:
+        """The accesses of a test: to the number of its condition, and if it adds, to its cell by what it adds as the
+        kind, and to the cell's own number. None for what tests nothing."""
+        if tests is None:
+            return ()
+        test = core.Access(self._numbers[tests], True, False)
+        if not counts:
+            return (test,)
+        counted = core.Access(self._counted[tests.cell], True, False)
+        return core.Access(tests.cell, True, True, counts), counted, test
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
+
     def of_cell(self, cell: Cell) -> list[Cell]:
-        """The numbers of the conditions on ``cell``."""
-        return [self._numbers[each] for each in self._of_cell.get(cell, ())]
+        """The numbers of the conditions on ``cell``, and that of the cell if tested adds add to it."""
+        numbers = [self._numbers[each] for each in self._of_cell.get(cell, ())]
+        return [*numbers, *([self._counted[cell]] if cell in self._counted else [])]
 
     def cell_of(self, number: Cell) -> Cell:
         """The cell that a condition is about; of the number of a cell that itself."""
-        return self._about[number - self._first].cell if number >= self._first else number
+        return self._about[number - self._first] if number >= self._first else number
 
     def turned(self, cell: Cell, before: int, after: int) -> list[Cell]:
-        """The numbers of the conditions that a change of ``cell`` turns."""
-        return [self._numbers[each] for each in self._of_cell.get(cell, ()) if each.turns(before, after)]
+        """The numbers of the conditions that a change of ``cell`` turns; where it turns any, with that of the cell if
+        tested adds add to it."""
+        turned = [self._numbers[each] for each in self._of_cell.get(cell, ()) if each.turns(before, after)]
+        return [*turned, *([self._counted[cell]] if turned and cell in self._counted else [])]
 
 
 def tested(operands: Operands) -> Condition | None:
@@ -80,3 +118,11 @@ def tested(operands: Operands) -> Condition | None:
         return None
     assert operands.condition is not None, "only awaits test"
     return Condition(operands.access.cell, *operands.condition)
+
+
+def conditions_of(instance: Instance) -> Conditions:
+    """The conditions of ``instance``, which are found once."""
+    found: Conditions | None = instance.analyses.get("conditions")
+    if found is None:
+        found = instance.analyses["conditions"] = Conditions(instance)
+    return found

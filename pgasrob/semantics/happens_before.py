@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import Computation, writes
-from pgasrob.semantics.conditions import Condition
+from pgasrob.semantics.conditions import Access, conditions_of
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.stop_points import stop_point
 
@@ -25,10 +25,11 @@ BLOCK = 4096
 
 
 class Turning(NamedTuple):
-    """What an event has to do with conditions: the one that it tests, and those that it turns."""
+    """What an event has to do with conditions: of a test its accesses, and the numbers of the conditions that it turns
+    (`semantics.conditions`)."""
 
-    tests: Condition | None = None
-    turns: tuple[Condition, ...] = ()
+    tests: tuple[Access, ...] = ()
+    turns: tuple[Cell, ...] = ()
 
 
 class Edge(NamedTuple):
@@ -53,20 +54,15 @@ class HappensBefore:
     @classmethod
     def of(cls, run: Run) -> HappensBefore:
         """That of a replayed computation, in the reading of its instance."""
-        conditions: dict[Cell, dict[Condition, None]] = {}
-        for each in run.events:
-            if each.tests is not None:
-                conditions.setdefault(each.tests.cell, {})[each.tests] = None
+        conditions = conditions_of(run.instance)
         if not conditions:
             return cls(run.computation)
         found = []
         for each in run.events:
-            cell, change = each.event.cell, each.cell_change
-            if each.tests is not None or cell is None or change is None:
-                found.append(Turning(each.tests))
-            else:
-                turned = (one for one in conditions.get(cell, ()) if one.turns(change.before, change.after))
-                found.append(Turning(None, tuple(turned)))
+            change, turns = each.cell_change, list[Cell]()
+            if each.event.cell is not None and change is not None and not each.event.commutes:
+                turns = conditions.turned(each.event.cell, change.before, change.after)
+            found.append(Turning(conditions.accesses(each.tests, each.counts), tuple(turns)))
         return cls(run.computation, tuple(found))
 
     @cached_property
@@ -102,17 +98,16 @@ class HappensBefore:
         Updates of one kind that commute do not conflict: an access that does with one of them does with all of them. A
         test of a condition conflicts with the changes that turn it.
         """
-        edges: dict[Edge, None] = {}  # a change may be joined with another one by its cell and by a condition
-        cells: dict[Cell | Condition, LatestAccesses] = {}
+        edges: dict[Edge, None] = {}  # an event may be joined with another one by its cell and by a condition
+        cells: dict[Cell, LatestAccesses] = {}
         for place, event in enumerate(self.computation):
             if event.cell is None:
                 continue
             tests, turns = self.turning[place] if self.turning else Turning()
-            made: list[tuple[Cell | Condition, bool]] = [(one, True) for one in turns]
-            made.append((event.cell, writes(event.kind)) if tests is None else (tests, False))
-            for where, writing in made:
-                latest = cells.setdefault(where, LatestAccesses())
-                joined = latest.joined(place, writing, event.commutes)
+            made = tests or (Access(event.cell, True, writes(event.kind), event.commutes),)
+            for access in (*made, *(Access(turned, False, True) for turned in turns)):
+                latest = cells.setdefault(access.cell, LatestAccesses())
+                joined = latest.joined(place, access.writes, access.commutes)
                 edges.update(dict.fromkeys(Edge(earlier, place, "cf") for earlier in joined))
         return tuple(edges)
 

@@ -44,7 +44,7 @@ class ReplayedEvent:
     a value without registers is a number there, `slot + me` an address and `me == 0` a 1. (`render.source_commands`
     has the command as in the source.) ``read`` is the value it read from its cell, ``cell_change`` what it wrote there,
     ``register_change`` what it did to a register; ``queue`` and ``target`` are those of a remote command and its steps.
-    ``tests``: the condition of an await that is read as a test of it.
+    ``tests``: the condition of an await or an add that is read as a test of it; ``counts``: what such an add adds.
     """
 
     event: Event
@@ -57,6 +57,7 @@ class ReplayedEvent:
     target: int | None = None
     holds: bool | None = None  # an assertion of the program only
     tests: Condition | None = None
+    counts: str = ""
 
 
 @record
@@ -354,6 +355,10 @@ class _Replay:
             case "fetch_add":
                 assert update is not None
                 new = update.type.wrap(old + operand)
+                if condition is not None:
+                    if not RELATIONS[condition.relation](old, condition.value):
+                        raise self._reject(position, event, f"the cell holds {old}: the rank goes another way then")
+                    return self._describe(event, issued, read=old, cell=self._write(cell, new))
             case "swap":
                 new = operand
             case "compare_swap":
@@ -487,7 +492,8 @@ class _Replay:
     ) -> ReplayedEvent:
         text, span = show(issued.transition.command), issued.transition.span
         tests = None if event.is_step else tested(issued.operands)
-        return ReplayedEvent(event, text, span, read, cell, register, issued.queue, issued.target, holds, tests)
+        counts = issued.operands.access.counts if isinstance(issued.operands, core.Immediate) else ""
+        return ReplayedEvent(event, text, span, read, cell, register, issued.queue, issued.target, holds, tests, counts)
 
 
 def _updated(operation: str | None, type: IntType, old: int, operand: int, expected: int = 0) -> int:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .expressions import Expr, Fault, evaluate
+from .control import Edge
+from .expressions import Binary, Expr, Fault, Name, Unary, evaluate
 from .operations import Place
-from .polling import _mentioned
+from .polling import _live, _mentioned
 from .readings import COMMUTING, Reading
-from .syntax import Assign, Assume, Await, Notify, Signal, Statement, Update, UpdateFrom
+from .syntax import Assign, Assume, Await, FetchAdd, Notify, Signal, Statement, TestedAdd, Update, UpdateFrom
 
 if TYPE_CHECKING:
     from .semantics import Machine
@@ -37,12 +38,11 @@ class Conditions:
             for edges in table
             for edge in edges
         ]
-        updated = {
-            self._constant(process, command.remote)
-            for process, command in commands
-            if reading.conflicts == "commuting" and _commutes(command)
-        }
+        updated = updated_addresses(machine, reading)
         for process, command in commands:
+            if isinstance(command, TestedAdd):
+                place = self._constant(process, command.rank), self._constant(process, command.address)
+                self.of.setdefault(place, set()).add((command.relop, command.value))
             if isinstance(command, Await) and None not in updated:
                 address = self._constant(process, command.address)
                 values = self._values(process, command)
@@ -61,13 +61,7 @@ class Conditions:
         return self.machine.names | {"me": self.machine.homes[process]}
 
     def _constant(self, process: int, expr: Expr) -> int | None:
-        names = self._names(process)
-        if _mentioned(expr, names):
-            return None
-        try:
-            return evaluate(expr, names)
-        except Fault:
-            return None
+        return _constant(expr, self._names(process))
 
     def _values(self, process: int, command: Await) -> set[int]:
         """What the await may compare with; none where that cannot be told."""
@@ -103,6 +97,89 @@ class Conditions:
             if len(seen) > MOST:
                 return set()
         return found
+
+
+def updated_addresses(machine: Machine, reading: Reading) -> set[int | None]:
+    """The addresses of updates that commute; None: any."""
+    return {
+        _constant(edge.command.remote, machine.names | {"me": machine.homes[process]})
+        for process, table in enumerate(machine.automata)
+        for edges in table
+        for edge in edges
+        if reading.conflicts == "commuting" and _commutes(edge.command)
+    }
+
+
+def with_tested_adds(machine: Machine, process: int, reading: Reading) -> list[list[Edge]]:
+    """The automaton of a process with each fetch_add whose result is only compared, with a constant and at once, as an
+    event for each outcome."""
+    table, names = machine.automata[process], machine.names | {"me": machine.homes[process]}
+    updated, live = updated_addresses(machine, reading), _live(table, names)
+
+    def outcomes(edge: Edge) -> list[Edge]:
+        add, after = edge.command, table[edge.target]
+        if type(add) is not FetchAdd or None in updated or len(after) != 2:
+            return [edge]
+        known = [_constant(each, names) for each in (add.rank, add.address, add.operand)]
+        compared = [_comparison(each.command, add.register, names) for each in after]
+        if None in known or known[1] in updated or None in compared:
+            return [edge]
+        (one, value), (other, same) = compared
+        dead = not any(add.register in live[each.target] for each in after)
+        if not dead or value != same or OPPOSITE[one] != other:
+            return [edge]
+        if one not in ("==", "!=") and _goes_round(table, edge.target):
+            return [edge]
+        values = (add.register, add.rank, add.address, add.operand)
+        return [
+            Edge(TestedAdd(*values, relop=relop, value=value, line=add.line), each.target)
+            for relop, each in zip((one, other), after, strict=True)
+        ]
+
+    return [[each for edge in edges for each in outcomes(edge)] for edges in table]
+
+
+OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
+TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def _comparison(command: Statement, register: str, names: dict[str, int]) -> Condition | None:
+    """How an assume compares a register with a constant, if it does."""
+    return _compared(command.condition, register, names) if isinstance(command, Assume) else None
+
+
+def _compared(condition: Expr, register: str, names: dict[str, int]) -> Condition | None:
+    match condition:
+        case Unary("!", inner):
+            found = _compared(inner, register, names)
+            return None if found is None else (OPPOSITE[found[0]], found[1])
+        case Binary(symbol, left, right) if symbol in OPPOSITE:
+            for name, other, relop in ((left, right, symbol), (right, left, TURNED[symbol])):
+                value = _constant(other, names)
+                if name == Name(register) and value is not None:
+                    return relop, value
+    return None
+
+
+def _goes_round(table: list[list[Edge]], state: int) -> bool:
+    seen, unread = set[int](), [edge.target for edge in table[state]]
+    while unread:
+        here = unread.pop()
+        if here == state:
+            return True
+        if here not in seen:
+            seen.add(here)
+            unread += [edge.target for edge in table[here]]
+    return False
+
+
+def _constant(expr: Expr, names: dict[str, int]) -> int | None:
+    if _mentioned(expr, names):
+        return None
+    try:
+        return evaluate(expr, names)
+    except Fault:
+        return None
 
 
 def _commutes(command: Statement) -> bool:

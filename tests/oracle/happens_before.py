@@ -38,9 +38,11 @@ def conflicts(history: Sequence[Event], i: int, j: int) -> bool:
 
 def conflict(first: Event, second: Event) -> bool:
     """Two accesses to one cell, one of which writes, that are not two updates that commute; of a test and a write, one
-    that turns its condition."""
-    if first.tests is not None or second.tests is not None:
+    that turns its condition, and of two adds that are only compared, one that turns a condition."""
+    if first.is_test or second.is_test:
         return first.place == second.place and (first.tests in second.turns or second.tests in first.turns)
+    if first.counts is not None and (first.place, first.counts) == (second.place, second.counts):
+        return bool(first.turns or second.turns)
     return (
         first.place is not None
         and first.place == second.place

@@ -50,8 +50,7 @@ class Precedence:
                 number[event.rank, event.operation] = command
                 before |= last[event.rank]
                 last[event.rank] = 1 << command
-            for place in _places(event):
-                kind = event.commutes or ("write" if event.writes else "read")
+            for place, kind in _places(event):
                 known, earlier, latest = rounds.get(place, ("none", 0, 0))
                 if kind != known or kind == "write":
                     earlier, latest = latest, 0
@@ -63,13 +62,19 @@ class Precedence:
         return Precedence(number, tuple(reach), tuple(last), rounds, cyclic)
 
 
-def _places(event: Event) -> list[Hashable]:
-    """The cell of an event, and the conditions on it that the event turns; of a test its condition alone."""
+def _places(event: Event) -> list[tuple[Hashable, str]]:
+    """What an event accesses, and how: its cell, and the conditions on it that it turns; of a test its condition alone.
+    Of an add that is only compared beside the cell what says whether it turns any."""
     if event.place is None:
         return []
-    if event.tests is not None:
-        return [(event.place, event.tests)]
-    return [event.place, *((event.place, each) for each in sorted(event.turns))]
+    if event.is_test:
+        return [((event.place, event.tests), "read")]
+    kind = event.commutes or ("write" if event.writes else "read")
+    found = [(event.place, f"count {event.counts}" if event.counts is not None else kind)]
+    found += [((event.place, each), "write") for each in sorted(event.turns)]
+    if event.counts is not None or event.turns:
+        found.append(((event.place, "turned"), "write" if event.turns else "read"))
+    return found
 
 
 def key(run: Run, precedence: Precedence) -> Hashable:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from .conditions import Condition, Conditions
+from .conditions import Condition, Conditions, with_tested_adds
 from .control import Edge, automaton
 from .expressions import Fault, compare, evaluate, wrap
 from .operations import READING, STEPS, WRITING, Operation, Place, issued, must_precede, updated
@@ -38,6 +38,7 @@ from .syntax import (
     Statement,
     Store,
     Swap,
+    TestedAdd,
     UpdateFrom,
     Wait,
     WaitLocal,
@@ -64,11 +65,16 @@ class Event:
     commutes: str | None = None  # the operation of an update that commutes with its like
     tests: Condition | None = None  # the condition that an await tests
     turns: frozenset[Condition] = frozenset()  # those on its cell that it turns
+    counts: int | None = None  # what an add whose result is only compared adds
     home: int = 0
 
     @property
     def is_step(self) -> bool:
         return self.kind in STEPS
+
+    @property
+    def is_test(self) -> bool:
+        return self.tests is not None and self.counts is None
 
     @property
     def reads(self) -> bool:
@@ -122,6 +128,8 @@ class Machine:
         for cell in program.memory:
             self.names[cell.name] = address
             address += len(cell.elements)
+        if reading.waits == "condition":
+            self.automata = [with_tested_adds(self, process, reading) for process in range(len(self.bodies))]
         self.unordered = {index for index, queue in enumerate(program.queues) if queue.unordered}
         self.conditions = Conditions(self, reading)
         self.polls = (
@@ -240,6 +248,8 @@ class Machine:
                 return values["condition"] != 0
             case Await(relop=relop):
                 return compare(relop, run.memory[self.homes[rank]][values["address"]], values["value"])
+            case TestedAdd():
+                return compare(command.relop, run.memory[values["rank"]][values["address"]], command.value)
             case CompareSwap() if self.apart:
                 expected = run.memory[values["rank"]][values["address"]] == values["expected"]
                 return expected != isinstance(command, FailedCompareSwap)
@@ -281,10 +291,16 @@ class Machine:
                 register = None if isinstance(command, AwaitAdd) else old
                 written = None if isinstance(command, Fetch | FailedCompareSwap) else _changed(command, old, values)
         operation = issued(command, home, values, captured)
-        tests = self.conditions.tested(rank, command, values["value"]) if isinstance(command, Await) else None
+        tests, counts = None, None
+        if isinstance(command, Await):
+            tests = self.conditions.tested(rank, command, values["value"])
+        elif isinstance(command, TestedAdd):
+            tests, counts, register = (command.relop, command.value), values["operand"], None
         turns = self._turned(run, place, written)
         number = len(run.issued[rank])
-        event = Event(operation.kind, rank, number, place, command.line, holds, home=home, tests=tests, turns=turns)
+        event = Event(
+            operation.kind, rank, number, place, command.line, holds, home=home, tests=tests, turns=turns, counts=counts
+        )  # fmt: skip
         registers, memory = run.registers, run.memory
         if register is not None:
             own = _with(registers[rank], self.register_index[command.register], register)

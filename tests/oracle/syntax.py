@@ -269,6 +269,17 @@ class FailedCompareSwap(CompareSwap):
 
 
 @dataclass(frozen=True, slots=True)
+class TestedAdd(FetchAdd):
+    """A `FetchAdd` whose result is only compared, with this outcome: no statement, but one of the two events that it
+    may be, which leads to where the comparison does."""
+
+    __test__ = False
+
+    relop: str = "=="
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Skip(Statement):
     """No command: nothing happens and nothing is issued."""
 
@@ -498,6 +509,7 @@ def event_name(command: Statement) -> str:
 _EVENT_NAMES: dict[type[Statement], str] = {
     Load: "load", Store: "store", Assign: "assign", Assume: "assume", Assert: "assert", Read: "read", Write: "write",
     Barrier: "barrier", Wait: "wait", WaitLocal: "wait_local", Fence: "fence", Await: "await", FetchAdd: "fetch_add",
+    TestedAdd: "fetch_add",
     Swap: "swap", CompareSwap: "compare_swap", FailedCompareSwap: "failed_compare_swap", Skip: "skip",
     Put: "put", Update: "update", UpdateFrom: "update_from",
     Notify: "notify", Bundle: "bundle", Signal: "signal", AwaitAdd: "await_add", Fetch: "fetch",

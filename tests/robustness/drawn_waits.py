@@ -37,6 +37,8 @@ def _command(random: Random, nodes: int) -> str:
         f"r <- mem[{random.choice('xyzw')}]; ": 2,
         f"r <- swap({rank}, {flag}, {value}); ": 1,
         f"r <- fetch_add({rank}, {flag}, 1); ": 1,
+        f"r <- fetch_add({rank}, {flag}, {random.randint(1, 2)}); if (r {random.choice(RELATIONS)} {value}) "
+        f"{{ {_simple(random, nodes)}}} else {{ {_simple(random, nodes)}}} ": 6,
         f"r <- compare_swap({rank}, {flag}, {random.randint(0, 2)}, {value}); ": 2,
         f"await_add({rank}, mem[{flag}] >= {value}, 1); ": 1,
         f"read({random.choice('zw')}, {rank}, {flag}, {queue}); ": 2,
@@ -49,3 +51,8 @@ def _command(random: Random, nodes: int) -> str:
         f"choose {{ await(mem[{flag}] == {value}); }} or {{ await(mem[y] > {value}); }} ": 1,
     }
     return random.choices(list(ways), list(ways.values()))[0]
+
+
+def _simple(random: Random, nodes: int) -> str:
+    """A command for one side of a comparison, or none."""
+    return random.choice(("", "mem[z] <- 1; ", f"notify(set, 2, {random.randrange(nodes)}, x, p); ", "r <- mem[w]; "))

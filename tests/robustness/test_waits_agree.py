@@ -18,16 +18,19 @@ from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.native_traces import NativeTraceSearch
-from pgasrob.semantics.conditions import Condition
+from pgasrob.semantics.conditions import Condition, Conditions
 from pgasrob.semantics.happens_before import HappensBefore, is_violating
 from pgasrob.semantics.replay import replay
 from tests.oracle import strategies
 from tests.oracle.definition import decide
 from tests.oracle.syntax import to_pgas
+from tests.robustness.drawn_counts import drawn_counts
 from tests.robustness.drawn_waits import drawn_waits
 from tests.support import examples, instance
 
 MOST_STATES = 1_500
+BY_VALUE_ONLY = (149, 302, 327)
+"""Seeds of random programs that are robust, but not if waits are read by value."""
 CHOICES = (
     ("load", "write", "await", "store", "wait", "barrier"),
     ("await", "write", "put", "store"),
@@ -64,7 +67,7 @@ def drawn(first: int, count: int) -> list[Instance]:
 def test_the_traces_and_the_check_agree_with_the_definition() -> None:
     """100,000 programs when nightly. What is violating is violating by value."""
     seen: Counter[str] = Counter()
-    for program in drawn(0, examples(120, nightly=100_000)):
+    for program in [*(drawn(seed, 1)[0] for seed in BY_VALUE_ONLY), *drawn(0, examples(100, nightly=100_000))]:
         defined = answer(DefinitionSearch(program))
         if defined is None:
             seen["not known"] += 1
@@ -99,6 +102,34 @@ def test_the_oracle_agrees() -> None:
     assert min(seen["violating"], seen["robust"]) >= 5, seen
 
 
+def test_the_oracle_agrees_on_adds_that_are_compared() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(examples(40, nightly=30_000)):
+        source = drawn_counts(seed)
+        program = parse(to_pgas(source)).instantiate()
+        expected, found = decide(source, max_runs=3_000).violating, answer(DefinitionSearch(program))
+        assert answer(traces(program)) == found
+        if None not in (expected, found):
+            assert expected == found
+            seen["violating" if found else "robust"] += 1
+        seen["counted"] += any(True for _ in Conditions(program).counted)
+    assert min(seen["violating"], seen["robust"]) >= 4 and seen["counted"] > 20, seen
+
+
+CENTRAL = """
+    r <- fetch_add(0, x, 1);
+    if (r == nodes - 1) { while (s < nodes) { notify(set, 1, s, y, q); s <- s + 1; } }
+    await(mem[y] == 1);
+"""
+
+
+@pytest.mark.parametrize(("nodes", "counts"), [(2, (2, 0)), (3, (3, 1)), (4, (4, 3)), (5, (5, 6))])
+def test_who_comes_last_is_all_that_a_central_barrier_tells(nodes: int, counts: tuple[int, int]) -> None:
+    declarations = "memory x, y;\nqueue q;\nregister r, s;"
+    search = TraceSearch(instance(CENTRAL, nodes=nodes, declarations=declarations))
+    assert answer(search) is False and (search.traces, search.exploration.redundant) == counts
+
+
 @pytest.mark.skipif(not twins.available(), reason="needs the kernel")
 def test_the_kernel_goes_the_same_way() -> None:
     for program in drawn(5_000, examples(60, nightly=5_000)):
@@ -112,7 +143,7 @@ def test_the_kernel_goes_the_same_way() -> None:
 @pytest.mark.parametrize("turns", [False, True])
 def test_the_rule_matters(monkeypatch: pytest.MonkeyPatch, turns: bool) -> None:
     """Where nothing turns a condition violations are lost; where everything does, as by value, there are more."""
-    programs = [instance(*BELOW, declarations="memory x;\nqueue q;"), *(drawn(seed, 1)[0] for seed in (68, 73, 96))]
+    programs = [instance(*BELOW, declarations="memory x;\nqueue q;"), *(drawn(seed, 1)[0] for seed in BY_VALUE_ONLY)]
     expected = [answer(DefinitionSearch(program)) for program in programs]
     monkeypatch.setattr(Condition, "turns", lambda self, before, after: turns)
     found = [answer(DefinitionSearch(program)) for program in programs]

@@ -46,6 +46,7 @@ pub struct Raw {
     pub rank_cells: Vec<i64>,
     pub moving_targets: i64,
     pub conditions: Vec<i64>,
+    pub counted: Vec<i64>,
     pub tests: Vec<i64>,
     pub kinds: i64,
     pub landmarks: Vec<Value>,

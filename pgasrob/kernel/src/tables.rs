@@ -72,10 +72,19 @@ pub struct Tables {
     uses: Vec<(usize, bool)>,
     /// For every control state whether the rank may come back to it without an end.
     pub endless: Vec<bool>,
-    /// What awaits test, where they are read so, and by transitions whether each tests one.
+    /// What is tested, where awaits are read so, and the cells to which tested adds add; by transitions what each tests.
     pub conditions: Vec<Condition>,
-    tests: Vec<bool>,
+    counted: Vec<usize>,
+    tests: Vec<Tests>,
     conditions_of: HashMap<usize, Vec<usize>>,
+}
+
+/// Whether a command tests a condition, and in which ways it changes its cell if it adds to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tests {
+    Nothing,
+    Awaits,
+    Adds(Ways),
 }
 
 /// That a cell compares to a value; an await tests it (`pgasrob/semantics/conditions.py`).
@@ -167,17 +176,34 @@ impl Tables {
     /// and one that stands for everything.
     pub fn tested(&self, transition: usize, cell: usize, relation: Relation, value: Value) -> Option<usize> {
         let is_it = |&(_, condition): &(usize, &Condition)| (condition.relation, condition.value) == (relation, value);
-        self.conditions_of(cell).filter(|_| self.tests[transition]).find(is_it).map(|(number, _)| number)
+        let tests = self.tests(transition) != Tests::Nothing;
+        self.conditions_of(cell).filter(|_| tests).find(is_it).map(|(number, _)| number)
+    }
+
+    /// What a transition tests.
+    pub fn tests(&self, transition: usize) -> Tests {
+        self.tests[transition]
     }
 
     /// So many numbers of cells and conditions there are.
     pub fn places(&self) -> usize {
-        self.memory.len() + 1 + self.conditions.len()
+        self.memory.len() + 1 + self.conditions.len() + self.counted.len()
     }
 
     /// The cell of a condition, or of a cell itself.
     pub fn cell_of(&self, place: usize) -> usize {
-        place.checked_sub(self.memory.len() + 1).map_or(place, |condition| self.conditions[condition].cell)
+        let Some(number) = place.checked_sub(self.memory.len() + 1) else { return place };
+        match number.checked_sub(self.conditions.len()) {
+            Some(counted) => self.counted[counted],
+            None => self.conditions[number].cell,
+        }
+    }
+
+    /// The number that a cell has beside it if tested adds add to it: they read it, and write it where they turn a
+    /// condition.
+    pub fn counted(&self, cell: usize) -> Option<usize> {
+        let place = self.counted.iter().position(|&counted| counted == cell)?;
+        Some(self.memory.len() + 1 + self.conditions.len() + place)
     }
 
     /// The conditions on a cell, with their numbers.
@@ -298,13 +324,19 @@ impl Tables {
         if raw.tests.len() != transitions.len() {
             return malformed("tests must have an entry per transition");
         }
-        let tests = collect(raw.tests.iter().map(|&tests| Ok(number(tests, "tests", 0, 1)? == 1)))?;
+        let counted = collect(raw.counted.iter().map(|&cell| below(cell, "counted", memory.len())))?;
+        let tests = collect(raw.tests.iter().map(|&tests| match tests {
+            0 => Ok(Tests::Nothing),
+            1 => Ok(Tests::Awaits),
+            _ => Ok(Tests::Adds(touch::updated(below(tests - 2, "tests", touch::KINDS)?))),
+        }))?;
         let mut conditions_of: HashMap<usize, Vec<usize>> = HashMap::new();
         for (number, condition) in conditions.iter().enumerate() {
             conditions_of.entry(condition.cell).or_default().push(number);
         }
         Ok(Tables {
             conditions,
+            counted,
             tests,
             conditions_of,
             nodes,

@@ -47,6 +47,7 @@ pub fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
         rank_cells: field(tables, "rank_cells")?,
         moving_targets: field(tables, "moving_targets")?,
         conditions: field(tables, "conditions")?,
+        counted: field(tables, "counted")?,
         tests: field(tables, "tests")?,
         kinds: field(tables, "kinds")?,
         landmarks: field(tables, "landmarks")?,

@@ -342,7 +342,7 @@ impl Exploration {
             }
         }
         let last = self.run.last(rank);
-        let seen = if command.waits {
+        let seen = if command.waits && !command.counts {
             self.run.looks(rank, command)
         } else {
             self.run.footprint(tables, world, rank, command)?
@@ -378,7 +378,7 @@ impl Exploration {
         }
         let mut value = self.run.memory[command.cell];
         let left = |entry: &Entry| self.run.events[event].is_in(&self.run.events[entry.event].clock);
-        if let Some(layer) = self.run.cells.layers(command.accesses.all()[0].cell).iter().find(|layer| layer.entries.iter().any(left)) {
+        if let Some(layer) = self.run.cells.layers(command.waits_at).iter().find(|layer| layer.entries.iter().any(left)) {
             let kept = layer.entries.iter().filter(|entry| !left(entry)).filter_map(|entry| entry.update);
             value = value_after(world, layer.before, kept)?;
         }
@@ -387,7 +387,7 @@ impl Exploration {
 
     /// Sees to the runs in which `command`, which waits for a value, comes before some event so far.
     fn find_earlier(&mut self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<()> {
-        let access = command.accesses.all()[0];
+        let access = self.run.waits_for(command);
         let last = self.run.last(rank);
         let mut out: Vec<Vec<usize>> = Vec::new();
         for layer in self.run.cells.layers(access.cell).iter().rev() {

@@ -98,12 +98,17 @@ pub fn made_by(
     Ok(all)
 }
 
-/// The conditions that a change turns, with their numbers.
+/// The conditions that a change turns, with their numbers, and that of the cell if it turns any and adds are tested there.
 pub fn turned(tables: &Tables, world: &World, made: &Made) -> Vec<usize> {
     let Some(after) = made.after else { return Vec::new() };
     let (before, after) = (world.values.get(made.before), world.values.get(after));
     let conditions = tables.conditions_of(made.access.cell);
-    conditions.filter(|(_, condition)| condition.turns(before, after)).map(|(number, _)| number).collect()
+    let turns = conditions.filter(|(_, condition)| condition.turns(before, after));
+    let mut numbers: Vec<usize> = turns.map(|(number, _)| number).collect();
+    if !numbers.is_empty() {
+        numbers.extend(tables.counted(made.access.cell));
+    }
+    numbers
 }
 
 #[derive(Debug)]
@@ -303,6 +308,12 @@ impl Run {
         Ok(enabled)
     }
 
+    /// The access of a command that waits, to what it waits for.
+    pub fn waits_for(&self, command: &Next) -> Access {
+        let own = command.accesses.all()[0];
+        if command.waits_at == own.cell { own } else { Access::reading(command.waits_at) }
+    }
+
     /// The past of the next event of `rank` by its own events.
     pub fn last(&self, rank: usize) -> Clock {
         match self.of_rank[rank].last() {
@@ -338,13 +349,16 @@ impl Run {
     /// The conditions that a command may turn, depending on what its cells hold.
     pub fn may_turn<'a>(&self, tables: &'a Tables, command: &'a Next) -> impl Iterator<Item = Access> + 'a {
         let changes = command.accesses.all().iter().filter(|access| access.ways & touch::CHANGED != 0);
-        changes.flat_map(|access| tables.conditions_of(access.cell)).map(|(number, _)| Access::writing(number))
+        let numbers = changes.flat_map(|access| {
+            tables.conditions_of(access.cell).map(|(number, _)| number).chain(tables.counted(access.cell))
+        });
+        numbers.map(Access::writing)
     }
 
     pub fn looks(&self, rank: usize, issued: &Next) -> Vec<Access> {
         let commands = &self.at(rank).commands;
         let others = commands.iter().filter(|command| command.transition != issued.transition && command.waits);
-        let mut looks: Vec<Access> = others.map(|command| Access::reading(command.accesses.all()[0].cell)).collect();
+        let mut looks: Vec<Access> = others.map(|command| Access::reading(command.waits_at)).collect();
         if self.mixed {
             let mixed = commands.iter().any(|command| command.barrier.is_some());
             let cell = self.everything();
@@ -503,8 +517,15 @@ impl Run {
             }
             _ => before,
         };
-        let own = made.iter().zip(command.accesses.all()).map(|(made, &access)| Made { access, ..*made });
-        for (place, made) in own.chain(conditions).enumerate() {
+        let mut own: Vec<Made> = made.iter().zip(command.accesses.all()).map(|(made, &access)| Made { access, ..*made }).collect();
+        if command.counts
+            && let Some(Operands::Immediate { update: Some(update), .. }) = &operands
+        {
+            let operand = update.operand.number(world)?;
+            own[0].update = Some(Commuting { operation: update.operation, kind: update.kind, operand });
+            own.extend(command.accesses.all()[1..].iter().map(|&access| Made::reading(access, made[0].before)));
+        }
+        for (place, made) in own.into_iter().chain(conditions).enumerate() {
             let Made { access, before, update, .. } = made;
             self.cells.enter(access, before, Entry { event: number, place: place as u8, update });
             self.made.push(made);

@@ -8,7 +8,7 @@ use crate::commands::{MOST_STEPS, Operand};
 use crate::intern::ValueId;
 use crate::memory::Result;
 use crate::operands::{Operands, evaluate, value_after};
-use crate::tables::Tables;
+use crate::tables::{Tables, Tests};
 use crate::world::World;
 
 /// The accesses of a command, the one at its issue first if there is one.
@@ -16,12 +16,12 @@ use crate::world::World;
 pub struct Accesses {
     all: [Access; MOST_STEPS],
     count: u8,
-    pub at_issue: bool,
+    bound: u8,
 }
 
 impl Accesses {
     pub fn of(operands: &Operands<'_>) -> Self {
-        let mut made = Accesses { all: [Access { cell: 0, ways: 0 }; MOST_STEPS], count: 0, at_issue: false };
+        let mut made = Accesses { all: [Access { cell: 0, ways: 0 }; MOST_STEPS], count: 0, bound: 0 };
         match operands {
             Operands::Immediate { access, .. } => made.add(*access, true),
             Operands::Transfer(transfer) => {
@@ -40,7 +40,7 @@ impl Accesses {
     fn add(&mut self, access: Access, at_issue: bool) {
         self.all[self.count as usize] = access;
         self.count += 1;
-        self.at_issue |= at_issue;
+        self.bound += u8::from(at_issue);
     }
 
     pub fn all(&self) -> &[Access] {
@@ -49,7 +49,7 @@ impl Accesses {
 
     /// How many are made at the issue.
     pub fn bound(&self) -> usize {
-        usize::from(self.at_issue)
+        self.bound as usize
     }
 
     /// Those of the steps.
@@ -62,10 +62,14 @@ impl Accesses {
 #[derive(Clone, Copy, Debug)]
 pub struct Next {
     pub transition: usize,
-    /// Of an await that tests a condition: of that.
+    /// Of an await that tests a condition: of that. Of an add that does: of its cell, of the number that this has beside
+    /// it, and of the condition.
     pub accesses: Accesses,
-    /// The cell that it accesses at its issue, if any.
+    /// The cell that it accesses at its issue, if any, and what it waits for: that, or the condition that it tests.
     pub cell: usize,
+    pub waits_at: usize,
+    /// Whether it adds, and tests a condition.
+    pub counts: bool,
     /// Whether it depends on the value of a cell whether it is enabled.
     pub waits: bool,
     /// Of a barrier its name.
@@ -81,15 +85,27 @@ impl Next {
     pub fn of(tables: &Tables, transition: usize, operands: &Operands<'_>) -> Self {
         let mut accesses = Accesses::of(operands);
         let cell = accesses.all[0].cell;
+        let (mut waits_at, mut counts) = (cell, false);
         if let &Operands::Immediate { condition: Some((relation, value)), .. } = operands
             && let Some(condition) = tables.tested(transition, cell, relation, value)
         {
-            accesses.all[0].cell = condition;
+            waits_at = condition;
+            match (tables.tests(transition), tables.counted(cell)) {
+                (Tests::Adds(ways), Some(beside)) => {
+                    accesses.all[0].ways = ways;
+                    accesses.add(Access::reading(beside), true);
+                    accesses.add(Access::reading(condition), true);
+                    counts = true;
+                }
+                _ => accesses.all[0].cell = condition,
+            }
         }
         Next {
             transition,
             accesses,
             cell,
+            waits_at,
+            counts,
             waits: matches!(operands, Operands::Immediate { condition, until, .. }
             if condition.is_some() || until.is_some()),
             barrier: if let &Operands::Barrier { name } = operands { Some(name) } else { None },

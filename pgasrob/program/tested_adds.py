@@ -1,0 +1,100 @@
+"""Blocking updates that fetch a value only to compare it: which of them comes last is told, and not their order.
+
+`r <- fetch_add(0, count, 1); if (r == nodes - 1) ...` learns of the old value whether it is `nodes - 1`. It is read as
+one command for each outcome of the comparison, which waits for this and leads to where the comparison would
+(`proofs/waiting.md`, section 8). Two such updates with the same operand conflict only where one of them turns a
+condition that the cell is compared with: adding 1 to a counter, all but the last two may come in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from pgasrob.program import core
+from pgasrob.program.commands import FetchAdd, TestedAdd
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.expressions import MIRRORED, NEGATED, Binary, Const, Expr, Register, Unary, constant
+
+Comparison = tuple[str, int]
+"""How a register compares to which value."""
+
+
+def with_tested_adds(automaton: ControlAutomaton, updated: Collection[int | None]) -> ControlAutomaton:
+    """``automaton`` with these updates; none at one of the addresses ``updated`` (None: anywhere), which updates change
+    that commute with their kind. Their transitions have occurrences of their own, after all others."""
+    adds = [edge for edge in automaton.transitions if isinstance(edge.command, FetchAdd)]
+    if not adds or None in updated:
+        return automaton
+    first = 1 + max(each.occurrence for each in automaton.transitions)
+    numbers: dict[tuple[int, int], int] = {}
+
+    def read(edge: Transition) -> Sequence[Transition]:
+        ways = _ways(automaton, edge, updated)
+        if not ways:
+            return (edge,)
+        found = []
+        for comparison, target in ways:
+            number = numbers.setdefault((edge.occurrence, target.occurrence), first + len(numbers))
+            found.append(_testing(edge, *comparison, target, number))
+        return found
+
+    return ControlAutomaton(tuple(tuple(each for edge in leaving for each in read(edge)) for leaving in automaton.out))
+
+
+def _ways(
+    automaton: ControlAutomaton, edge: Transition, updated: Collection[int | None]
+) -> list[tuple[Comparison, Transition]] | None:
+    """The comparisons of what ``edge`` fetches that come next, each with the assume by which the rank goes on; None
+    where it is used otherwise, or too little is known."""
+    form, command = edge.form, edge.command
+    if not isinstance(command, FetchAdd) or not isinstance(form, core.Immediate):
+        return None
+    place = form.access.cell
+    known = (place.address, command.rank, command.operand)
+    if any(constant(each) is None for each in known) or constant(place.address) in updated:
+        return None
+    found = []
+    for after in automaton.out[edge.target]:
+        comparison = _comparison(after.form, command.register.index)
+        if comparison is None or command.register.index in automaton.live[after.target]:
+            return None
+        found.append((comparison, after))
+    yes, no = (found[0][0], found[1][0]) if len(found) == 2 else (None, None)
+    if yes is None or no is None or (NEGATED[yes[0]], yes[1]) != no or edge.last:
+        return None
+    # A loop that draws tickets ends when there are no more: the analysis of counters has to see that.
+    draws = automaton.goes_round[edge.target] and yes[0] not in ("==", "!=")
+    return None if draws else found
+
+
+def _comparison(form: core.Form, register: int) -> Comparison | None:
+    """How an assume compares ``register``, if it does nothing else."""
+    return _compared(form.condition, register) if isinstance(form, core.Test) and form.blocks else None
+
+
+def _compared(condition: Expr, register: int) -> Comparison | None:
+    match condition:
+        case Unary("!", negated):
+            inner = _compared(negated, register)
+            return None if inner is None else (NEGATED[inner[0]], inner[1])
+        case Binary(symbol, Register(_, index), value) if symbol in NEGATED and index == register:
+            known = constant(value)
+            return None if known is None else (symbol, known)
+        case Binary(symbol, value, Register(_, index)) if symbol in NEGATED and index == register:
+            known = constant(value)
+            return None if known is None else (MIRRORED[symbol], known)
+    return None
+
+
+def _testing(edge: Transition, relation: str, value: int, after: Transition, occurrence: int) -> Transition:
+    """``edge`` where what it fetches compares so, which leads to where ``after`` does."""
+    add = edge.command
+    assert isinstance(add, FetchAdd)
+    tested = TestedAdd(add.register, add.rank, add.address, relation, Const(value), add.operand, add.type)
+    made = Transition(tested, after.target, occurrence, edge.span, after.last)
+    form = made.form
+    assert isinstance(form, core.Immediate)
+    kind = f"{constant(add.operand)} {'' if add.type.signed else 'u'}int{add.type.bits}"
+    access = form.access._replace(tests=(value,), counts=kind)
+    return made.with_form(replace(form, access=access))
