@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pgasrob.analysis.remembered import remembered
-from pgasrob.program.commands import Command, map_expressions, show
+from pgasrob.program.commands import Command, CompareSwap, FetchAdd, TestedAdd, map_expressions, show
 from pgasrob.program.control import commands_of
 from pgasrob.program.core import Cell
 from pgasrob.program.declarations import Process
@@ -39,15 +39,24 @@ class WrittenCommands:
         """The command at place ``occurrence`` in the process block of ``rank``."""
         texts = self._known.texts
         if (rank, occurrence) not in texts:
-            # Occurrences are numbered the same whether the block is evaluated for a rank or not.
-            command, span = self._commands(self._process(rank))[occurrence]
+            command, span = self._written(rank, occurrence)
             piece = self._instance.program.source.shown(span)
             texts[rank, occurrence] = piece or show(self._folded(command, rank))
         return texts[rank, occurrence]
 
     def command(self, rank: int, occurrence: int) -> Command:
         """The command there, with `me` and `nodes` as they are written."""
-        return self._commands(self._process(rank))[occurrence][0]
+        return self._written(rank, occurrence)[0]
+
+    def _written(self, rank: int, occurrence: int) -> tuple[Command, Span]:
+        """The command there in the block. Occurrences are numbered the same whether that is evaluated for a rank or not;
+        behind them are those of commands that are read as several (`program.failing_swaps`, `program.tested_adds`)."""
+        commands = self._commands(self._process(rank))
+        if occurrence < len(commands):
+            return commands[occurrence]
+        edge = next(each for each in self._instance.automata[rank].transitions if each.occurrence == occurrence)
+        kind = FetchAdd if isinstance(edge.command, TestedAdd) else CompareSwap
+        return next((command, span) for command, span in commands if span == edge.span and isinstance(command, kind))
 
     def _commands(self, process: Process) -> list[tuple[Command, Span]]:
         commands, block = self._known.commands, (process.thread, process.ranks)

@@ -295,7 +295,9 @@ def _occurrences(instance: Instance, rank: int) -> dict[int, int]:
     """The occurrences of the process of ``rank`` by what they are without the waits for pinned operations."""
     edges = {edge.occurrence: edge for edge in build(block_of(instance, rank).body).transitions}
     found: dict[int, int] = {}
-    for occurrence in range(max(edges, default=-1) + 1):
+    # Behind those of the block are those of commands that are read as several.
+    last = max((edge.occurrence for edge in instance.automata[rank].transitions), default=-1)
+    for occurrence in range(max([last, *edges]) + 1):
         command = edges[occurrence].command if occurrence in edges else None
         match command:
             case commands.Wait(Const(number)) if number >= FRESH:
