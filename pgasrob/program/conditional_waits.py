@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pgasrob.program import core
-from pgasrob.program.control import ControlAutomaton
+from pgasrob.program.comparisons import branches, compared
+from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form
 from pgasrob.program.expressions import Expr, Fault, constant, evaluator, registers_of
 from pgasrob.program.tested_adds import with_tested_adds
@@ -33,11 +34,37 @@ def with_conditional_waits(automata: Sequence[ControlAutomaton], registers: int)
     updated = {_address(made) for form in forms for made in core.accesses_of(form) if made.commutes}
 
     def read(automaton: ControlAutomaton) -> ControlAutomaton:
+        automaton = _with_tested_polls(automaton, updated)
         awaits = [edge.form for edge in automaton.transitions if _may_test(edge.form, updated)]
         compared = _compared(automaton, awaits, registers)
         return automaton.with_forms(lambda form: _testing(form, compared.get(form, ()))) if compared else automaton
 
     return [with_tested_adds(read(each), updated) for each in automata]
+
+
+def _with_tested_polls(automaton: ControlAutomaton, updated: Collection[int | None]) -> ControlAutomaton:
+    """``automaton`` with its polls as tests that bring a value which is only compared, as they wait for it."""
+    out, changed = list[tuple[Transition, ...]](), False
+    for leaving in automaton.out:
+        edges = tuple(_tested_poll(automaton, edge, updated) for edge in leaving)
+        changed = changed or any(new is not old for new, old in zip(edges, leaving, strict=True))
+        out.append(edges)
+    return ControlAutomaton(tuple(out)) if changed else automaton
+
+
+def _tested_poll(automaton: ControlAutomaton, edge: Transition, updated: Collection[int | None]) -> Transition:
+    form = edge.form
+    if not isinstance(form, core.Immediate) or form.until is None or form.condition is not None or form.until.gathers:
+        return edge
+    place, register = form.access.cell, form.register
+    known = place.rank is None or constant(place.rank) is not None
+    if register is None or not known or None in updated or constant(place.address) in {None, *updated}:
+        return edge
+    wanted, ways = compared(form.until.holds, register), branches(automaton, edge.target, register)
+    if wanted is None or ways is None or wanted not in (each for each, _ in ways):
+        return edge
+    tests = replace(form, access=form.access._replace(tests=(wanted.value,)))
+    return edge.with_form(tests, edge.variant)
 
 
 def _testing(form: Form, values: Collection[int]) -> Form:

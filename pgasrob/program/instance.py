@@ -515,20 +515,22 @@ def _as_read(
 ) -> list[ControlAutomaton]:
     """The ``automata`` of all processes, which are at ``home`` there, with their commands as ``reading`` has them."""
     found = [_with_conflicts(each, reading) for each in automata]
-    if reading.waits == "condition" and any(map(_may_test, automata)):
+    if reading.failed_polls == "wait" and any(map(_reads_again, found)):
+        # Recognising polls takes as much code as all that a program means beside: a checker of certificates has to
+        # trust it only where there may be some.
+        from pgasrob.program.polls import with_polls
+        from pgasrob.program.raised_flags import Flags
+
+        # What is a flag follows from which accesses are those of its own rank, and threads of that are others
+        # nevertheless.
+        flags = None if program.has_threads else Flags(program, automata)
+        every, nodes = zip(found, home, strict=True), Const(max(home) + 1)
+        found = [with_polls(each, Const(rank), program, nodes, flags) for each, rank in every]
+    if reading.waits == "condition" and any(map(_may_test, found)):
         from pgasrob.program.conditional_waits import with_conditional_waits
 
         found = with_conditional_waits(found, len(program.registers))
-    if reading.failed_polls == "count" or not any(map(_reads_again, found)):
-        return found
-    # Recognising polls takes as much code as all that a program means beside: a checker of certificates has to trust it
-    # only where there may be some.
-    from pgasrob.program.polls import with_polls
-    from pgasrob.program.raised_flags import Flags
-
-    # What is a flag follows from which accesses are those of its own rank, and threads of that are others nevertheless.
-    flags, nodes = None if program.has_threads else Flags(program, automata), Const(max(home) + 1)
-    return [with_polls(each, Const(rank), program, nodes, flags) for each, rank in zip(found, home, strict=True)]
+    return found
 
 
 def _with_conflicts(automaton: ControlAutomaton, reading: Reading) -> ControlAutomaton:
@@ -543,7 +545,10 @@ def _with_conflicts(automaton: ControlAutomaton, reading: Reading) -> ControlAut
 
 
 def _may_test(automaton: ControlAutomaton) -> bool:
-    return any(isinstance(edge.command, Await | FetchAdd) for edge in automaton.transitions)
+    return any(
+        isinstance(edge.command, Await | FetchAdd) or (isinstance(edge.form, core.Immediate) and edge.form.until)
+        for edge in automaton.transitions
+    )
 
 
 def _reads_again(automaton: ControlAutomaton) -> bool:

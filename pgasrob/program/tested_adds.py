@@ -13,11 +13,9 @@ from dataclasses import replace
 
 from pgasrob.program import core
 from pgasrob.program.commands import FetchAdd, TestedAdd
+from pgasrob.program.comparisons import Comparison, branches
 from pgasrob.program.control import ControlAutomaton, Transition
-from pgasrob.program.expressions import MIRRORED, NEGATED, Binary, Const, Expr, Register, Unary, constant
-
-Comparison = tuple[str, int]
-"""How a register compares to which value."""
+from pgasrob.program.expressions import Const, constant
 
 
 def with_tested_adds(automaton: ControlAutomaton, updated: Collection[int | None]) -> ControlAutomaton:
@@ -54,37 +52,12 @@ def _ways(
     known = (place.address, command.rank, command.operand)
     if any(constant(each) is None for each in known) or constant(place.address) in updated:
         return None
-    found = []
-    for after in automaton.out[edge.target]:
-        comparison = _comparison(after.form, command.register.index)
-        if comparison is None or command.register.index in automaton.live[after.target]:
-            return None
-        found.append((comparison, after))
-    yes, no = (found[0][0], found[1][0]) if len(found) == 2 else (None, None)
-    if yes is None or no is None or (NEGATED[yes[0]], yes[1]) != no or edge.last:
+    ways = branches(automaton, edge.target, command.register.index)
+    if not ways or edge.last:
         return None
     # A loop that draws tickets ends when there are no more: the analysis of counters has to see that.
-    draws = automaton.goes_round[edge.target] and yes[0] not in ("==", "!=")
-    return None if draws else found
-
-
-def _comparison(form: core.Form, register: int) -> Comparison | None:
-    """How an assume compares ``register``, if it does nothing else."""
-    return _compared(form.condition, register) if isinstance(form, core.Test) and form.blocks else None
-
-
-def _compared(condition: Expr, register: int) -> Comparison | None:
-    match condition:
-        case Unary("!", negated):
-            inner = _compared(negated, register)
-            return None if inner is None else (NEGATED[inner[0]], inner[1])
-        case Binary(symbol, Register(_, index), value) if symbol in NEGATED and index == register:
-            known = constant(value)
-            return None if known is None else (symbol, known)
-        case Binary(symbol, value, Register(_, index)) if symbol in NEGATED and index == register:
-            known = constant(value)
-            return None if known is None else (MIRRORED[symbol], known)
-    return None
+    draws = automaton.goes_round[edge.target] and ways[0][0].relation not in ("==", "!=")
+    return None if draws else ways
 
 
 def _testing(edge: Transition, relation: str, value: int, after: Transition, occurrence: int) -> Transition:

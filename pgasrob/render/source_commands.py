@@ -49,8 +49,9 @@ class WrittenCommands:
         return self._written(rank, occurrence)[0]
 
     def _written(self, rank: int, occurrence: int) -> tuple[Command, Span]:
-        """The command there in the block. Occurrences are numbered the same whether that is evaluated for a rank or not;
-        behind them are those of commands that are read as several (`program.failing_swaps`, `program.tested_adds`)."""
+        """The command there in the block. Occurrences are numbered the same whether that is evaluated for a rank or
+        not; behind them are those of commands that are read as several (`program.failing_swaps`,
+        `program.tested_adds`)."""
         commands = self._commands(self._process(rank))
         if occurrence < len(commands):
             return commands[occurrence]

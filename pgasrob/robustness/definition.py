@@ -45,6 +45,10 @@ class CutSpace(Automaton[SearchState, Label_co], Protocol[SearchState, Label_co]
     cut: Reason | None
 
 
+TESTING = ("await", "fetch_add", "load", "fetch")
+"""Commands that may test a condition."""
+
+
 class CutSearch(Generic[SearchState, Label]):
     """Breadth-first through a space that may be cut; then ``gave_up`` says why not all of it was seen."""
 
@@ -114,7 +118,7 @@ class HappensBeforeSpace(CyclicRuns[State, Letter]):
             command = monitor.issue(*(letter.rank for letter in word))
             last = not has_steps(kind)
         if made := access_of(word[0]):
-            tests = self._tests(state, rank, which) if kind in ("await", "fetch_add") else ()
+            tests = self._tests(state, rank, which) if kind in TESTING else ()
             turns = list[Cell]()
             if made.writes and not made.commutes:
                 turns = self._conditions.turned(made.cell, state.memory[made.cell], target.memory[made.cell])

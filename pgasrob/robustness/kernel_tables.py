@@ -129,7 +129,8 @@ class Tables:
       counter there does not exceed (`analysis.meanwhile`).
     - ``conditions``: rows (cell, relation, value) of the conditions that awaits test, where the search reads awaits so.
       ``counted``: the cells to which tested adds add. ``tests``: for every transition 0, or 1 where an await tests a
-      condition, or where an add does, 2 and the number of its kind, behind those of updates.
+      condition, or where an add does, 2 and the number of its kind, behind those of updates, or where a poll does, -1
+      and the place of the condition taken away.
     - ``kinds``: how many kinds of updates there are that commute with their own.
     - ``edges``: the transitions, in the order of their rows. ``claims``: what is wrong where an assert does not hold: a
       call that is not allowed, or None for all assertions of the program.
@@ -245,7 +246,7 @@ class _Compiler:
         stores_states: bool,
         conditions: Conditions | None,
     ) -> Tables:
-        rows, tests = self.tested(conditions) if conditions else ([], [0] * len(self.edges))
+        rows, tests = self.tested(instance, conditions) if conditions else ([], [0] * len(self.edges))
         counted = list(conditions.counted) if conditions else []
         nothing, analyses = [0] * len(instance.memory), _analyses(instance, reductions)
         kept, uses = _pieces("kept", self.live, 1), _pieces("uses", self.uses, 2)
@@ -283,13 +284,16 @@ class _Compiler:
             claims=list(self.claims),
         )
 
-    def tested(self, conditions: Conditions) -> tuple[list[int], list[int]]:
+    def tested(self, instance: Instance, conditions: Conditions) -> tuple[list[int], list[int]]:
         """The rows of conditions, and for every transition what it tests."""
         kinds, tests = dict[str, int](), list[int]()
-        for edge in self.edges:
-            access = core.at_issue(edge.form)
+        forms = ((rank, each.form) for rank, own in enumerate(instance.automata) for each in own.transitions)
+        for rank, form in forms:
+            access, polled = core.at_issue(form), conditions.polled(instance, rank, form)
             if access is None or not access.tests:
                 tests.append(0)
+            elif polled is not None:
+                tests.append(len(instance.memory) - polled - 1)
             elif access.counts:
                 tests.append(2 + len(self.update_kinds) + kinds.setdefault(access.counts, len(kinds)))
             else:

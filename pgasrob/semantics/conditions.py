@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pgasrob.program import core
-from pgasrob.program.core import Cell, Operands
-from pgasrob.program.expressions import RELATIONS, constant
+from pgasrob.program.comparisons import compared
+from pgasrob.program.core import Cell, Operands, Place
+from pgasrob.program.expressions import RELATIONS, Expr, constant
 from pgasrob.program.instance import Instance
 
 Access = core.Access[Cell]
+P = TypeVar("P")
+V = TypeVar("V")
 
 
 class Condition(NamedTuple):
@@ -44,20 +47,15 @@ class Conditions:
         counted: dict[Cell, None] = {}
         for process, automaton in enumerate(instance.automata):
             for form in (edge.form for edge in automaton.transitions):
-                if not isinstance(form, core.Immediate) or not form.access.tests or form.condition is None:
+                if not isinstance(form, core.Immediate) or not form.access.tests:
                     continue
-                place = form.access.cell
-                rank = instance.home[process] if place.rank is None else constant(place.rank)
-                address = constant(place.address)
-                assert address is not None and rank is not None, "so it is chosen"
-                cell = rank * instance.size + address
+                found = [_condition(instance, process, form, value) for value in form.access.tests]
                 if form.access.counts:
-                    counted[cell] = None
-                for value in form.access.tests:
-                    condition = Condition(cell, form.condition.relation, value)
+                    counted[found[0].cell] = None
+                for condition in found:
                     if condition not in self._numbers:
                         self._numbers[condition] = self._first + len(self._numbers)
-                        self._of_cell.setdefault(cell, []).append(condition)
+                        self._of_cell.setdefault(condition.cell, []).append(condition)
         self._about = (*(condition.cell for condition in self._numbers), *counted)
         self._counted = {cell: self._first + len(self._numbers) + place for place, cell in enumerate(counted)}
 
@@ -74,6 +72,12 @@ class Conditions:
         """The number of the condition that a command tests."""
         condition = tested(operands)
         return None if condition is None else self._numbers[condition]
+
+    def polled(self, instance: Instance, process: int, form: core.Form) -> Cell | None:
+        """The number of the condition that a poll of ``process`` tests, if this is one that does."""
+        if not isinstance(form, core.Immediate) or not form.access.tests or form.condition is not None:
+            return None
+        return self._numbers[_condition(instance, process, form, form.access.tests[0])]
 
     def at_issue(self, operands: Operands) -> tuple[Access, ...]:
         """The accesses that a command makes at its issue; those of a test as in :meth:`accesses`."""
@@ -116,8 +120,28 @@ def tested(operands: Operands) -> Condition | None:
     """The condition that a command tests; None for one that reads a value, or nothing."""
     if not isinstance(operands, core.Immediate) or not operands.access.tests:
         return None
-    assert operands.condition is not None, "only awaits test"
-    return Condition(operands.access.cell, *operands.condition)
+    if operands.condition is not None:
+        return Condition(operands.access.cell, *operands.condition)
+    return Condition(operands.access.cell, _relation(operands), operands.access.tests[0])
+
+
+def _condition(instance: Instance, process: int, form: core.Immediate[Place, Expr], value: int) -> Condition:
+    """The condition that a command of ``process`` tests by comparing with ``value``."""
+    place = form.access.cell
+    rank = instance.home[process] if place.rank is None else constant(place.rank)
+    address = constant(place.address)
+    assert address is not None and rank is not None, "so it is chosen"
+    return Condition(rank * instance.size + address, _relation(form), value)
+
+
+def _relation(tests: core.Immediate[P, V]) -> str:
+    """How a test compares its cell."""
+    if tests.condition is not None:
+        return tests.condition.relation
+    assert tests.until is not None and tests.register is not None, "awaits, adds and polls test"
+    comparison = compared(tests.until.holds, tests.register)
+    assert comparison is not None, "so it is chosen"
+    return comparison.relation
 
 
 def conditions_of(instance: Instance) -> Conditions:

@@ -6,15 +6,28 @@ compare it with what can be told beforehand: what is made of registers that only
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from .control import Edge
-from .expressions import Binary, Expr, Fault, Name, Unary, evaluate
+from .expressions import Binary, Expr, Fault, Name, Unary, compare, evaluate
 from .operations import Place
 from .polling import _live, _mentioned
 from .readings import COMMUTING, Reading
-from .syntax import Assign, Assume, Await, FetchAdd, Notify, Signal, Statement, TestedAdd, Update, UpdateFrom
+from .syntax import (
+    Assign,
+    Assume,
+    Await,
+    Fetch,
+    FetchAdd,
+    Load,
+    Notify,
+    Signal,
+    Statement,
+    TestedAdd,
+    Update,
+    UpdateFrom,
+)
 
 if TYPE_CHECKING:
     from .semantics import Machine
@@ -30,6 +43,7 @@ class Conditions:
         self.machine = machine
         self.of: dict[Place, set[Condition]] = {}
         self._tests: dict[tuple[int, Await], set[int]] = {}
+        self._polls: dict[tuple[int, Statement], tuple[Condition, Condition]] = {}
         if reading.waits == "value":
             return
         commands = [
@@ -43,6 +57,11 @@ class Conditions:
             if isinstance(command, TestedAdd):
                 place = self._constant(process, command.rank), self._constant(process, command.address)
                 self.of.setdefault(place, set()).add((command.relop, command.value))
+            if isinstance(command, Load | Fetch) and (branches := self.branches(process, command)):
+                place = self._place(process, command)
+                if None not in (*place, *updated) and place[1] not in updated:
+                    self._polls[process, command] = branches
+                    self.of.setdefault(place, set()).update(branches)
             if isinstance(command, Await) and None not in updated:
                 address = self._constant(process, command.address)
                 values = self._values(process, command)
@@ -56,6 +75,28 @@ class Conditions:
         if not isinstance(command, Await) or value not in self._tests.get((process, command), ()):
             return None
         return command.relop, value
+
+    def polled(self, process: int, command: Statement, fails: Callable[[int], bool]) -> Condition | None:
+        """The condition that a read of `process` tests where it `fails` unless it holds."""
+        values = self.machine.polls.values if self.machine.polls else ()
+        for relop, value in self._polls.get((process, command), ()):
+            if all(fails(each) != compare(relop, each, value) for each in values):
+                return relop, value
+        return None
+
+    def branches(self, process: int, command: Statement) -> tuple[Condition, Condition] | None:
+        """The two outcomes of the comparison that comes next, wherever the command stands, if nothing else is done with
+        what it brings."""
+        table, names = self.machine.automata[process], self._names(process)
+        targets = {edge.target for edges in table for edge in edges if edge.command == command}
+        if len(targets) != 1:
+            return None
+        return _branches(table, targets.pop(), command.register, names)
+
+    def _place(self, process: int, command: Statement) -> tuple[int | None, int | None]:
+        rank = getattr(command, "rank", None)
+        home = self.machine.homes[process] if rank is None else self._constant(process, rank)
+        return home, self._constant(process, command.address)
 
     def _names(self, process: int) -> dict[str, int]:
         return self.machine.names | {"me": self.machine.homes[process]}
@@ -114,20 +155,17 @@ def with_tested_adds(machine: Machine, process: int, reading: Reading) -> list[l
     """The automaton of a process with each fetch_add whose result is only compared, with a constant and at once, as an
     event for each outcome."""
     table, names = machine.automata[process], machine.names | {"me": machine.homes[process]}
-    updated, live = updated_addresses(machine, reading), _live(table, names)
+    updated = updated_addresses(machine, reading)
 
     def outcomes(edge: Edge) -> list[Edge]:
         add, after = edge.command, table[edge.target]
-        if type(add) is not FetchAdd or None in updated or len(after) != 2:
+        if type(add) is not FetchAdd or None in updated:
             return [edge]
         known = [_constant(each, names) for each in (add.rank, add.address, add.operand)]
-        compared = [_comparison(each.command, add.register, names) for each in after]
-        if None in known or known[1] in updated or None in compared:
+        compared = _branches(table, edge.target, add.register, names)
+        if None in known or known[1] in updated or compared is None:
             return [edge]
-        (one, value), (other, same) = compared
-        dead = not any(add.register in live[each.target] for each in after)
-        if not dead or value != same or OPPOSITE[one] != other:
-            return [edge]
+        (one, value), (other, _) = compared
         if one not in ("==", "!=") and _goes_round(table, edge.target):
             return [edge]
         values = (add.register, add.rank, add.address, add.operand)
@@ -143,6 +181,21 @@ OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
+def _branches(
+    table: list[list[Edge]], state: int, register: str, names: dict[str, int]
+) -> tuple[Condition, Condition] | None:
+    """The two outcomes of a comparison of a register, all that is done in a state, where it is not used behind them."""
+    after = table[state]
+    compared = [_comparison(each.command, register, names) for each in after]
+    if len(after) != 2 or None in compared:
+        return None
+    live = _live(table, names)
+    (one, value), (other, same) = compared
+    if any(register in live[each.target] for each in after) or value != same or OPPOSITE[one] != other:
+        return None
+    return (one, value), (other, value)
+
+
 def _comparison(command: Statement, register: str, names: dict[str, int]) -> Condition | None:
     """How an assume compares a register with a constant, if it does."""
     return _compared(command.condition, register, names) if isinstance(command, Assume) else None
@@ -150,6 +203,8 @@ def _comparison(command: Statement, register: str, names: dict[str, int]) -> Con
 
 def _compared(condition: Expr, register: str, names: dict[str, int]) -> Condition | None:
     match condition:
+        case Name(name) if name == register:
+            return "!=", 0
         case Unary("!", inner):
             found = _compared(inner, register, names)
             return None if found is None else (OPPOSITE[found[0]], found[1])

@@ -227,13 +227,13 @@ class Machine:
                 after = self._issue(after, process, edge, {})
             yield after
 
-    def fails(self, run: Run, rank: int, edge: Edge, values: dict[str, int]) -> bool:
-        """Whether the command of `edge` is a read that fails now, which is no event."""
+    def fails(self, run: Run, rank: int, edge: Edge, values: dict[str, int], value: int | None = None) -> bool:
+        """Whether the command of `edge` is a read that fails now, which is no event; if it gave `value`, if any."""
         if self.polls is None or not isinstance(edge.command, Load | Fetch | FailedCompareSwap):
             return False
         place = (values.get("rank", self.homes[rank]), values["address"])
         here = self.polls.configuration(rank, run.control[rank], run.registers[rank])
-        value = run.memory[place[0]][place[1]]
+        value = run.memory[place[0]][place[1]] if value is None else value
         found = self.polls.fails(rank, run.been[rank], here, edge.command, edge.target, place, value)
         self.failed |= found
         return found
@@ -294,6 +294,8 @@ class Machine:
         tests, counts = None, None
         if isinstance(command, Await):
             tests = self.conditions.tested(rank, command, values["value"])
+        elif isinstance(command, Load | Fetch):
+            tests = self.conditions.polled(rank, command, lambda value: self.fails(run, rank, edge, values, value))
         elif isinstance(command, TestedAdd):
             tests, counts, register = (command.relop, command.value), values["operand"], None
         turns = self._turned(run, place, written)

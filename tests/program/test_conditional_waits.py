@@ -46,6 +46,29 @@ def test_an_update_of_another_process_counts() -> None:
     assert compared("await(mem[x] >= 1);", "notify(add, 1, 0, y, q);") == [(1,)]
 
 
+def polled(*blocks: str, reading: Reading = DEFAULT_READING) -> list[tuple[int, ...]]:
+    """What the polls of rank 0 compare with; nothing for one that brings a value."""
+    program = instance(*blocks, declarations=DECLARATIONS, reading=reading)
+    forms = [edge.form for edge in program.automata[0].transitions]
+    return [form.access.tests for form in forms if isinstance(form, core.Immediate) and form.until is not None]
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ("r <- mem[x]; while (r < 2) { r <- mem[x]; }", [(2,), (2,)]),
+        ("while (!r) { r <- fetch(1, flag + me); }", [(0,)]),
+        ("while (!r) { r <- mem[x]; } mem[y] <- r;", [()]),
+        ("while (!r) { r <- mem[flag + s]; } s <- mem[y];", [()]),
+        ("while (!r) { r <- mem[x]; } update(add, 1, 0, x, q);", [()]),
+        ("while (r != s) { r <- mem[x]; }", [()]),
+    ],
+)
+def test_polls_whose_value_is_only_compared(block: str, expected: list[tuple[int, ...]]) -> None:
+    assert polled(block, "") == expected
+    assert polled(block, "", reading=Reading(waits="value")) == [()] * len(expected)
+
+
 def test_other_readings() -> None:
     assert compared("await(mem[x] >= 1);", reading=Reading(waits="value")) == [()]
     assert compared("notify(add, 1, 0, x, q); await(mem[x] >= 1);", reading=Reading(conflicts="all")) == [(1,)]

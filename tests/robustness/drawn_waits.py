@@ -28,6 +28,7 @@ def _command(random: Random, nodes: int) -> str:
     flag, rank, queue, value = random.choice("xxy"), random.randrange(nodes), random.choice("qqp"), random.randint(0, 3)
     ways = {
         f"await(mem[{flag}] {random.choice(RELATIONS)} {value}); ": 9,
+        f"r <- mem[{flag}]; while (r {random.choice(RELATIONS)} {value}) {{ r <- mem[{flag}]; }} ": 5,
         f"notify(set, {value}, {rank}, {flag}, {queue}); ": 3,
         f"update(set, {value}, {rank}, {flag}, {queue}); ": 4,
         f"write({random.choice('zw')}, {rank}, {flag}, {queue}); ": 2,

@@ -84,6 +84,8 @@ pub struct Tables {
 pub enum Tests {
     Nothing,
     Awaits,
+    /// The condition with this number.
+    Polls(usize),
     Adds(Ways),
 }
 
@@ -328,6 +330,7 @@ impl Tables {
         let tests = collect(raw.tests.iter().map(|&tests| match tests {
             0 => Ok(Tests::Nothing),
             1 => Ok(Tests::Awaits),
+            i64::MIN..0 => Ok(Tests::Polls(memory.len() + 1 + below(-(tests + 1), "tests", conditions.len())?)),
             _ => Ok(Tests::Adds(touch::updated(below(tests - 2, "tests", touch::KINDS)?))),
         }))?;
         let mut conditions_of: HashMap<usize, Vec<usize>> = HashMap::new();

@@ -50,7 +50,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import INT32, Binary, Expr, Fault, Register, Unary, constant
 from pgasrob.program.graphs import reached_by
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, instantiate
 from pgasrob.stop_points import stop_point
 
 Network = Literal["rdma-tso", "corerma"]
@@ -95,6 +95,8 @@ def translate(instance: Instance, network: Network, *, pcie: bool = True, placed
     """``instance`` as a litmus program. Raises :class:`Refused` with everything that has no counterpart."""
     if instance.has_threads:
         raise Refused((Refusal("its ranks have several threads, which litmus programs have not"),))
+    # Each command by itself, as it is written: which of them conflict is for the network to say.
+    instance = instantiate(instance.program, instance.nodes, instance.reading.by_value._replace(conflicts="all"))
     places = _Places(instance)
     threads = [_Thread(instance, rank, network, places, pcie, placed) for rank in range(instance.nodes)]
     graphs = [thread.graph() for thread in threads]

@@ -297,7 +297,7 @@ impl<'a> Closing<'a> {
             let made = made_by(world, &operands, |world, place, cell| {
                 self.held(world, delaying, without, cell, place >= before)
             })?;
-            let changes_before = made[..before].iter().any(|made| made.after.is_some());
+            let changes_before = made[..before.min(made.len())].iter().any(|made| made.after.is_some());
             let turns = |world: &World, place: usize, made: &Made| {
                 // What D finds when something has been changed before it is another matter: anything may be turned.
                 let any = place >= before && changes_before && made.after.is_some();

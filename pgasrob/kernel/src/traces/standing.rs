@@ -86,6 +86,10 @@ impl Next {
         let mut accesses = Accesses::of(operands);
         let cell = accesses.all[0].cell;
         let (mut waits_at, mut counts) = (cell, false);
+        if let Tests::Polls(condition) = tables.tests(transition) {
+            waits_at = condition;
+            accesses.all[0].cell = condition;
+        }
         if let &Operands::Immediate { condition: Some((relation, value)), .. } = operands
             && let Some(condition) = tables.tested(transition, cell, relation, value)
         {
