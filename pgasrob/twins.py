@@ -181,6 +181,6 @@ def recorded_answers(recording: Recording, reading: Reading, strict: bool = Fals
 
 def traces_without_idle_rounds(instance: Instance) -> Exploration:
     """The traces from which executions of MPI are made; there is no native one, for they are few."""
-    from pgasrob.reference.exploration import WithoutIdleRounds
+    from pgasrob.reference.idle_rounds import WithoutIdleRounds
 
     return WithoutIdleRounds(instance)

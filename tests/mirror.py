@@ -340,7 +340,7 @@ THROUGH: dict[str, str] = {
         program.declarations
     """,
     "races/mpi/test_model.py": """
-        races.mpi.actions races.mpi.consistency races.mpi.executions races.mpi.judgement races.mpi.validity
+        races.mpi.actions races.mpi.consistency races.mpi.executions races.mpi.judgement races.mpi.validity reference.idle_rounds
     """,
     "races/mpi/test_refusals.py": """
         races.mpi.decide races.mpi.execution
@@ -491,7 +491,7 @@ THROUGH: dict[str, str] = {
         robustness.explanation.reordering robustness.explanation.searches
     """,
     "robustness/test_native_attack.py": """
-        robustness.kernel_tables
+        robustness.access_tables robustness.kernel_tables
     """,
     "robustness/test_reductions_agree.py": """
         robustness.engine robustness.moves

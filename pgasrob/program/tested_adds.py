@@ -1,4 +1,4 @@
-"""Blocking updates that fetch a value only to compare it: which of them comes last is told, and not their order.
+"""Blocking updates that fetch a value only to compare it: which of them comes last matters, and not their order.
 
 `r <- fetch_add(0, count, 1); if (r == nodes - 1) ...` learns of the old value whether it is `nodes - 1`. It is read as
 one command for each outcome of the comparison, which waits for this and leads to where the comparison would

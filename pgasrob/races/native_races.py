@@ -15,8 +15,9 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.access_facts import Fact, atomic_together, made_up, overlap
 from pgasrob.races.found import FoundRace, found_race, has_awaits
 from pgasrob.races.racing_pairs import Kinds, Pairs, Places, places
+from pgasrob.robustness.access_tables import READ, UPDATED, WRITTEN
 from pgasrob.robustness.engine import TraceByTrace
-from pgasrob.robustness.kernel_tables import READ, UPDATED, WRITTEN, Tables, tables
+from pgasrob.robustness.kernel_tables import Tables, tables
 from pgasrob.robustness.native_attack import Decoder, piece
 from pgasrob.robustness.native_traces import MOST_EVENTS
 from pgasrob.robustness.native_traces import PIECE as EFFORT

@@ -23,7 +23,6 @@ from pgasrob.reference.delaying import Delaying, Left, Order, Source
 from pgasrob.reference.subsets import MOST_SETS, TooMany, Updates
 from pgasrob.robustness.moves import Move
 from pgasrob.semantics.accesses import Access, conflict
-from pgasrob.semantics.conditions import conditions_of
 from pgasrob.semantics.effect import captured, take_step
 from pgasrob.semantics.mazurkiewicz_trace import (
     Command,
@@ -36,6 +35,7 @@ from pgasrob.semantics.mazurkiewicz_trace import (
     performed,
     value_after,
 )
+from pgasrob.semantics.tested_conditions import conditions_of
 
 MOST_FURTHER = 1 << 12
 """The sets of further sources that are tried for one source, whoever waits for it."""
@@ -144,7 +144,7 @@ class Closing:
         return first_part(rank, accesses[: len(accesses) - len(steps)], steps, bounds, attack, turned)
 
     def _accesses(self, candidate: Candidate) -> tuple[Access, ...]:
-        """The accesses of a candidate, those of a test as `semantics.conditions` has them."""
+        """The accesses of a candidate, those of a test as `semantics.tested_conditions` has them."""
         operands = candidate.command.operands
         return (*self._conditions.at_issue(operands), *(step.access for step in core.steps_of(operands)))
 

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
-from pgasrob.program.core import Cell
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Registers, barriers_of
 from pgasrob.reference.subsets import MOST_SETS, Passes, TooMany, Updates
@@ -24,7 +23,6 @@ from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.semantics.accesses import Access, conflict
-from pgasrob.semantics.conditions import conditions_of
 from pgasrob.semantics.mazurkiewicz_trace import (
     Cells,
     Clock,
@@ -41,14 +39,13 @@ from pgasrob.semantics.mazurkiewicz_trace import (
 )
 from pgasrob.semantics.sequential import SequentialState
 from pgasrob.semantics.state_space import behind
+from pgasrob.semantics.tested_conditions import conditions_of
 
 BARRIER = -1
 """In place of a rank: all ranks, which take part in barriers."""
 EVERYTHING = -1
 """In place of a cell: who may pass a barrier or do something else depends on whatever the others do."""
 
-LONGEST_ROUND = 200
-"""Events of a round of a loop that are looked at."""
 Footprint = tuple[Access, ...]
 
 
@@ -360,8 +357,8 @@ class Exploration:
     def _with_conditions(
         self, operands: core.Operands, chain: tuple[Made, ...]
     ) -> tuple[tuple[Made, ...], tuple[Made, ...]]:
-        """The accesses of a command, those of a test as `semantics.conditions` has them, and the conditions that they
-        turn."""
+        """The accesses of a command, those of a test as `semantics.tested_conditions` has them, and the conditions
+        that they turn."""
         if self._conditions is None:
             return chain, ()
         turned = tuple(
@@ -513,51 +510,6 @@ class Exploration:
         if self.gave_up:
             return TooManyUpdates()
         return RunTooLong(longest) if self.length > longest else None
-
-
-class WithoutIdleRounds(Exploration):
-    """The traces in which no rank goes round a loop a second time while all that it reads there is as it was.
-
-    A round in which a rank polls by calls, and which changes nothing, is followed by another one only when somebody has
-    changed what it read. More such rounds are other executions, but have no more races: to leave one out takes actions
-    away, and orders between others only where these were ordered through it (`proofs/mpi-model.md`).
-    """
-
-    def _goes_on(self, rank: int, state: SequentialState) -> bool:
-        events, positions = self._of_rank[rank], self._positions[rank]
-        here = positions[-1]
-        if any(isinstance(command.operands, core.Barrier) for command in here.commands):
-            return True
-        for begin in range(len(events) - 1, max(-1, len(events) - LONGEST_ROUND), -1):
-            if events[begin].is_barrier:
-                return True
-            if (positions[begin].control, positions[begin].registers) == (here.control, here.registers):
-                return not self._is_idle(rank, events[begin:], state)
-        return True
-
-    def _is_idle(self, rank: int, round: Sequence[Event], state: SequentialState) -> bool:
-        """Whether what the ``round`` has accessed is as before, and no other rank has changed it on the way.
-
-        Where the rank might have waited for something instead, that may come to be there: such a round is none.
-        """
-        if any(self._looks[event.number] for event in round):
-            return False
-        accessed = {made.access.cell for event in round for made in event.chain}
-        held: dict[Cell, tuple[int, int]] = {}  # what a cell holds, and who was the last to access it
-        first: dict[Cell, int] = {}
-        for event in self._run[round[0].number :]:
-            for made in event.chain:
-                cell = made.access.cell
-                if cell not in accessed:
-                    continue
-                first.setdefault(cell, made.before)
-                if cell in held and held[cell][1] != rank and held[cell][0] != made.before:
-                    return False
-                held[cell] = made.before, event.rank
-        return all(
-            state.memory[cell] == first[cell] and (by == rank or state.memory[cell] == before)
-            for cell, (before, by) in held.items()
-        )
 
 
 def _greatest_kept(before: int, entries: Sequence[Entry], passes: Passes) -> list[list[Entry]]:

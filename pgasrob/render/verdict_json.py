@@ -254,6 +254,12 @@ def deadlock_kind(run: Witness | None) -> Literal["blocked", "spins"] | None:
     return "spins" if any(rank.get("loop") for rank in run["standing"]) else "blocked"
 
 
+def _effect_detail(verdict: library.Verdict) -> EffectDetail | None:
+    if verdict.effect is None or verdict.witness is None:
+        return None
+    return effect_to_json(verdict.effect, verdict.witness.run.instance)
+
+
 def to_json(verdict: library.Verdict) -> Result:
     """``verdict`` as an object that `json.dumps` can write."""
     witness, deadlock_run = witness_to_json(verdict.witness), witness_to_json(verdict.deadlock_run)
@@ -281,9 +287,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "waits": verdict.reading.waits,
         "assumptions": assumptions_to_json(verdict.assumptions),
         "effect": None if verdict.effect is None else verdict.effect.kind,
-        "effect_detail": None
-        if verdict.effect is None or verdict.witness is None
-        else effect_to_json(verdict.effect, verdict.witness.run.instance),
+        "effect_detail": _effect_detail(verdict),
         "stats": stats_to_json(verdict.stats),
         "witness": witness,
         "assertion_run": witness_to_json(verdict.assertion_run),

@@ -22,9 +22,9 @@ from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import POPS, has_steps
-from pgasrob.semantics.conditions import Access, conditions_of, tested
 from pgasrob.semantics.monitor import READ, WRITTEN, Monitor, Reach, nothing_yet
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
+from pgasrob.semantics.tested_conditions import Access, conditions_of, tested
 from pgasrob.stop_points import stop_point
 
 DefinitionState = tuple[State, Reach, bool]

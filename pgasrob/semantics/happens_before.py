@@ -16,8 +16,8 @@ from typing import NamedTuple
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import Computation, writes
-from pgasrob.semantics.conditions import Access, conditions_of
 from pgasrob.semantics.replay import Run, replay
+from pgasrob.semantics.tested_conditions import Access, conditions_of
 from pgasrob.stop_points import stop_point
 
 BLOCK = 4096
@@ -26,7 +26,7 @@ BLOCK = 4096
 
 class Turning(NamedTuple):
     """What an event has to do with conditions: of a test its accesses, and the numbers of the conditions that it turns
-    (`semantics.conditions`)."""
+    (`semantics.tested_conditions`)."""
 
     tests: tuple[Access, ...] = ()
     turns: tuple[Cell, ...] = ()

@@ -49,8 +49,8 @@ class Made(NamedTuple):
     what was done to it, with its operand, where that commutes with others of its kind.
 
     A change that turns a condition, or an await that tests one, accesses the number of the condition as a cell
-    (`semantics.conditions`); what is held is that of the cell itself. ``by``: of a condition that is turned the place
-    of the change in its command's chain.
+    (`semantics.tested_conditions`); what is held is that of the cell itself. ``by``: of a condition that is turned the
+    place of the change in its command's chain.
     """
 
     access: Access

@@ -20,7 +20,7 @@ from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.program.statements import Span
 from pgasrob.program.value_classes import record
 from pgasrob.semantics.computation import Computation, Event
-from pgasrob.semantics.conditions import Condition, tested
+from pgasrob.semantics.tested_conditions import Condition, tested
 from pgasrob.stop_points import stop_point
 
 

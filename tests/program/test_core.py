@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from pgasrob.program import core
-from pgasrob.program.commands import Command, FailedCompareSwap, expressions_of
+from pgasrob.program.commands import Command, FailedCompareSwap, TestedAdd, expressions_of
 from pgasrob.program.expressions import Expr, registers_of
 from pgasrob.program.statements import Do
 from tests.program.strategies import commands, commands_by_kind
@@ -95,7 +95,7 @@ def test_which_accesses_depend_on_what_the_cell_holds() -> None:
 
 def test_every_command_is_drawn() -> None:
     """What is drawn is printed and read back (`test_printer`), and lowered below."""
-    assert set(commands_by_kind()) | {FailedCompareSwap} == set(get_args(Command))
+    assert set(commands_by_kind()) | {FailedCompareSwap, TestedAdd} == set(get_args(Command))
 
 
 @given(commands())

@@ -293,12 +293,12 @@ def test_where_no_cell_is_read_again_nothing_is_looked_for_and_nothing_would_be_
     left_out = examined = never = 0
     for _, drawn, nodes in random_programs(500, examples(120, nightly=10_000)):
         for conflicts in get_args(Conflicts):
-            literal = drawn.instantiate(nodes, Reading("count", conflicts))
+            literal = drawn.instantiate(nodes, Reading("count", conflicts, "value"))
             flags = Flags(drawn, literal.automata)
             found = [
                 with_polls(each, Const(rank), drawn, Const(nodes), flags) for rank, each in enumerate(literal.automata)
             ]
-            read = drawn.instantiate(nodes, Reading("wait", conflicts)).automata
+            read = drawn.instantiate(nodes, Reading("wait", conflicts, "value")).automata
             assert [[edge.form for edge in each.transitions] for each in read] == [
                 [edge.form for edge in each.transitions] for each in found
             ]

@@ -18,7 +18,7 @@ RESULT = {
     "schema", "file", "program", "nodes", "engine", "verdict", "reason", "reason_code", "limit", "assertions",
     "deadlock", "faults", "communicates", "polls", "stats", "witness", "assertion_run", "deadlock_run", "errors",
     "effect", "effect_detail", "effect_run",
-    "failed_polls", "conflicts", "assumptions", "legal", "illegal_calls", "synchronised", "always_stuck",
+    "failed_polls", "conflicts", "waits", "assumptions", "legal", "illegal_calls", "synchronised", "always_stuck",
     "deadlock_kind",
 }  # fmt: skip
 WITNESS = {

@@ -18,9 +18,9 @@ from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.native_traces import NativeTraceSearch
-from pgasrob.semantics.conditions import Condition, Conditions
 from pgasrob.semantics.happens_before import HappensBefore, is_violating
 from pgasrob.semantics.replay import replay
+from pgasrob.semantics.tested_conditions import Condition, Conditions
 from tests.oracle import strategies
 from tests.oracle.definition import decide
 from tests.oracle.syntax import to_pgas

@@ -89,7 +89,7 @@ pub enum Tests {
     Adds(Ways),
 }
 
-/// That a cell compares to a value; an await tests it (`pgasrob/semantics/conditions.py`).
+/// That a cell compares to a value; an await tests it (`pgasrob/semantics/tested_conditions.py`).
 #[derive(Clone, Copy, Debug)]
 pub struct Condition {
     pub cell: usize,

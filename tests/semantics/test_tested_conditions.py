@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgasrob.semantics.conditions import Condition, Conditions
-from pgasrob.semantics.conditions import tested as condition_of
+from pgasrob.semantics.tested_conditions import Condition, Conditions
+from pgasrob.semantics.tested_conditions import tested as condition_of
 from tests.support import instance
 
 SMALL = st.integers(-3, 3)
