@@ -340,7 +340,8 @@ THROUGH: dict[str, str] = {
         program.declarations
     """,
     "races/mpi/test_model.py": """
-        races.mpi.actions races.mpi.consistency races.mpi.executions races.mpi.judgement races.mpi.validity reference.idle_rounds
+        races.mpi.actions races.mpi.consistency races.mpi.executions races.mpi.judgement races.mpi.validity
+        reference.idle_rounds
     """,
     "races/mpi/test_refusals.py": """
         races.mpi.decide races.mpi.execution

@@ -185,6 +185,9 @@ def one_to_one(between: str = "", nodes: int = 2) -> Instance:
     return instance(ONE_TO_ONE.format(between), nodes=nodes, declarations="memory x = 1, y; register r; queue q;")
 
 
+BY_VALUE = DEFAULT_READING.by_value
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A random program of the oracle's, and the same as read by the parser."""
@@ -194,7 +197,8 @@ class Drawn:
 
     @property
     def instance(self) -> Instance:
-        return self.program.instantiate()
+        """With waits read by value, as all engines can."""
+        return self.program.instantiate(reading=BY_VALUE)
 
 
 def translated(drawn: OracleProgram) -> Drawn:
@@ -248,7 +252,7 @@ def tiny_instances(draw: st.DrawFn, most: int = 5, commands: tuple[str, ...] = C
         " ".join(command.replace("OTHER", str((rank + 1) % nodes)) for owner, command in chosen if owner == rank)
         for rank in range(nodes)
     ]
-    return instance(*blocks)
+    return instance(*blocks, reading=BY_VALUE)
 
 
 UNFENCED = [

@@ -78,7 +78,9 @@ class Conditions:
 
     def polled(self, process: int, command: Statement, fails: Callable[[int], bool]) -> Condition | None:
         """The condition that a read of `process` tests where it `fails` unless it holds."""
-        values = self.machine.polls.values if self.machine.polls else ()
+        if self.machine.polls is None:  # a failed read is an event like any other
+            return None
+        values = self.machine.polls.values
         for relop, value in self._polls.get((process, command), ()):
             if all(fails(each) != compare(relop, each, value) for each in values):
                 return relop, value

@@ -52,8 +52,8 @@ class Kept:
 def is_robust(program: Program, nodes: int | None = None, most: int = 20_000, steps: int = 30) -> bool | None:
     """Whether no run, with its failed reads taken out, is violating; None: `most` runs, or `steps` events, do not
     tell."""
-    machine = Machine(numbered(program), nodes, Reading("count", "commuting"))
-    judge = Machine(numbered(program), nodes, Reading("wait", "commuting"))
+    machine = Machine(numbered(program), nodes, Reading("count", "commuting", "value"))
+    judge = Machine(numbered(program), nodes, Reading("wait", "commuting", "value"))
     assert judge.polls is not None
     start = judge.initial()
     trails = tuple(Trail((configuration,), (), ()) for (configuration,) in start.been)

@@ -15,7 +15,7 @@ from .control import Edge
 from .expressions import Fault
 from .happens_before import is_violating
 from .operations import Place
-from .readings import DEFAULT, Reading
+from .readings import Reading
 from .semantics import Event, Machine, Run
 from .syntax import Await, Barrier, Fetch, Load, Program, Put, Store, numbered
 
@@ -114,7 +114,7 @@ class BufferedMachine(Machine):
         return (*items[:index], item, *items[index + 1 :])
 
 
-def violating(program: Program, most: int = 20_000, reading: Reading = DEFAULT) -> bool | None:
+def violating(program: Program, most: int = 20_000, reading: Reading = Reading(waits="value")) -> bool | None:
     """Whether some run with store buffers has a cycle; None where there are more than `most` to look at."""
     machine = BufferedMachine(numbered(program), reading=reading)
     stack = [machine.start()]

@@ -39,11 +39,16 @@ def test_updates(name: str, reading: Reading) -> None:
     has_verdict(COMMUTING[name][0], reading, COMMUTING[name][1 if reading.conflicts == "commuting" else 2])
 
 
+BY_CONDITION_ALONE = {"await instead": "robust"}
+"""Programs that are robust if an await is read by condition: what comes later leaves it true."""
+
+
 @pytest.mark.parametrize("reading", READINGS, ids=str)
 def test_other_programs_have_one_verdict(reading: Reading) -> None:
+    others = BY_CONDITION_ALONE if reading.waits == "condition" else {}
     for name, (program, expected) in (LITMUS | EXTENDED).items():
         if expected != "unknown":
-            assert decide(program, reading=reading).verdict == expected, name
+            assert decide(program, reading=reading).verdict == others.get(name, expected), name
 
 
 @pytest.fixture
@@ -86,7 +91,7 @@ def test_taking_failed_iterations_out_of_random_programs_says_the_same(none_gath
     for seed in seeds(50, nightly=1_000):
         program = random_program(seed, "polls", hard=True)
         found = is_robust(program, most=800, steps=14)
-        result = decide(program, max_runs=800, max_steps=40)
+        result = decide(program, max_runs=800, max_steps=40, reading=Reading(waits="value"))
         assert found is None or result.violating is None or found is not result.violating, seed
         known[found] += result.failed_read
     assert known[True] >= 2 and known[False] >= 3

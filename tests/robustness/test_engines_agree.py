@@ -34,6 +34,7 @@ from pgasrob.semantics.sequential import SequentialFacts
 from pgasrob.semantics.state_space import State, StateSpace
 from tests.oracle.definition import Result, decide
 from tests.oracle.litmus import LITMUS
+from tests.oracle.readings import Reading
 from tests.oracle.replay import check_deadlock, check_failed_assert, check_fault, check_witness
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, MEETINGS
 from tests.oracle.syntax import Program as OracleProgram
@@ -57,6 +58,9 @@ MOST_STATES = {
 }
 """States after which an engine is not asked any further: four heads are slow, and loops may have no end."""
 MOST_STATES_OF_LOOPS = {name: examples(3_000, nightly=most) for name, most in MOST_STATES.items()}
+
+BY_VALUE = Reading(waits="value")
+"""How all engines can read waits; those that read them by condition are compared in `test_waits_agree`."""
 
 # Everything, and choices that bring out one thing.
 CHOICES = (
@@ -110,12 +114,12 @@ def judge(oracle: OracleProgram, run: Run) -> None:
     cycle = HappensBefore(run.computation).cycle
     assert run.complete and cycle is not None
     edges = [{"from": edge.source, "to": edge.target, "relation": edge.relation} for edge in cycle]
-    check_witness(oracle, None, json_events(run), edges)
+    check_witness(oracle, None, json_events(run), edges, reading=BY_VALUE)
 
 
 def agree(drawn: Drawn, most: dict[str, int] = MOST_STATES, most_runs: int = 20_000) -> dict[str, bool | None]:
     """Compare the engines and the oracle on one program; says what each of them knows."""
-    program, expected = drawn.instance, decide(drawn.oracle, max_runs=most_runs)
+    program, expected = drawn.instance, decide(drawn.oracle, max_runs=most_runs, reading=BY_VALUE)
     answers: dict[str, bool | None] = {"oracle": expected.violating}
     for name, violation, known in engines(program, most):
         answers[name] = violation is not None if known else None
@@ -249,7 +253,7 @@ def check_runs(drawn: Drawn, assertion: Witness | None, deadlock: Witness | None
 @given(programs())
 @settings(max_examples=examples(10, nightly=10_000))
 def test_verdict_assertions_deadlock_and_faults_are_those_of_the_oracle(drawn: Drawn) -> None:
-    expected = decide(drawn.oracle)
+    expected = decide(drawn.oracle, reading=BY_VALUE)
     if expected.verdict == "unknown":
         return
     for verdict in verdicts(drawn):
@@ -328,7 +332,7 @@ def test_sc_facts_say_nothing_of_the_computations_of_a_program_that_is_not_robus
 @given(programs(loops=True))
 @settings(max_examples=examples(40, nightly=10_000))
 def test_verdict_assertions_deadlock_and_faults_are_those_of_the_oracle_on_loops(drawn: Drawn) -> None:
-    expected = decide(drawn.oracle)
+    expected = decide(drawn.oracle, reading=BY_VALUE)
     if expected.verdict == "unknown":
         return
     verdict = check(drawn.program, limits=Limits(max_states=200_000))

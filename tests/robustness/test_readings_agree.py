@@ -21,9 +21,11 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
 from pgasrob.reference.attack_search import AttackSearch
+from pgasrob.reference.trace_search import TraceSearch
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.native_attack import NativeSearch
+from pgasrob.robustness.native_traces import NativeTraceSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
@@ -66,8 +68,14 @@ def engines(program: Instance) -> Iterator[tuple[str, Engine, int]]:
     yield "four heads", ProductSearch(program, 4), 500
 
 
+def by_condition(program: Instance) -> Iterator[tuple[str, Engine, int]]:
+    """The engines that read waits by condition."""
+    yield "definition", DefinitionSearch(program), 2_000
+    yield "traces", NativeTraceSearch(program) if twins.available() else TraceSearch(program), 2_000
+
+
 def translated_reading(reading: readings.Reading) -> Reading:
-    return Reading(reading.failed_polls, reading.conflicts)  # type: ignore[arg-type]
+    return Reading(reading.failed_polls, reading.conflicts, reading.waits)  # type: ignore[arg-type]
 
 
 def answers(program: Program, reading: readings.Reading, all_engines: bool) -> dict[str, bool | None]:
@@ -75,11 +83,15 @@ def answers(program: Program, reading: readings.Reading, all_engines: bool) -> d
     expected = decide(program, max_runs=MOST_RUNS, max_steps=40, reading=reading)
     found = {"oracle": expected.violating}
     read = translated(program).program.instantiate(reading=translated_reading(reading))
-    for name, search, most in engines(read) if all_engines else kernels(read):
+    if reading.waits == "condition":
+        asked: Iterator[tuple[str, Engine, int]] = by_condition(read)
+    else:
+        asked = engines(read) if all_engines else kernels(read)
+    for name, search, most in asked:
         found[name] = answer(search, most)
         if search.violation is not None and expected.violating:
             run = replay(read, search.violation.computation)
-            cycle = HappensBefore(run.computation).cycle
+            cycle = HappensBefore.of(run).cycle
             assert run.complete and cycle is not None, name
             edges = [{"from": edge.source, "to": edge.target, "relation": edge.relation} for edge in cycle]
             check_witness(program, None, json_events(run), edges, reading=reading)
@@ -138,7 +150,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_read_fails_only_where_it_does(case: str) -> None:
-    program = parse(f"program p; nodes 2; {CASES[case]}").instantiate()
+    program = parse(f"program p; nodes 2; {CASES[case]}").instantiate(reading=Reading(waits="value"))
     found = {name: answer(search, 10_000) for name, search, _ in engines(program)}
     assert set(found.values()) - {None} == {True}, found
     assert list(found.values()).count(None) <= 2
@@ -198,7 +210,7 @@ def rounds_of_flags(seeds: range, engines_of: Callable[[Instance], Iterator[tupl
     """What the oracle and the engines say of programs that poll several flags: how many are robust, how many are not,
     and how often an engine says otherwise, by what it says."""
     seen: Counter[str] = Counter()
-    reading = readings.Reading("wait", "commuting")
+    reading = readings.Reading("wait", "commuting", "value")
     for seed in seeds:
         program = several_flags.random_program(seed)
         expected = decide(program, max_runs=4_000, max_steps=40, reading=reading).violating
@@ -248,7 +260,7 @@ def test_without_guards_programs_that_poll_have_other_verdicts(monkeypatch: pyte
     def unguarded(automaton: ControlAutomaton, *_: int) -> ControlAutomaton:
         return automaton
 
-    reading = readings.Reading("wait", "commuting")
+    reading = readings.Reading("wait", "commuting", "value")
     assert disagreements("polls", reading) == 0
     monkeypatch.setattr(polls, "with_polls", unguarded)
     assert disagreements("polls", reading) >= 4
@@ -260,9 +272,9 @@ def test_without_commuting_updates_programs_that_update_have_other_verdicts(monk
     def all_in_conflict(
         program: Declared, automata: Sequence[ControlAutomaton], reading: Reading, home: Sequence[int]
     ) -> list[ControlAutomaton]:
-        return as_read(program, automata, Reading(reading.failed_polls, "all"), home)
+        return as_read(program, automata, Reading(reading.failed_polls, "all", "value"), home)
 
-    reading = readings.Reading("wait", "commuting")
+    reading = readings.Reading("wait", "commuting", "value")
     assert disagreements("updates", reading) == 0
     monkeypatch.setattr(instance, "_as_read", all_in_conflict)
     assert disagreements("updates", reading) >= 2

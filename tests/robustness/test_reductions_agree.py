@@ -26,7 +26,7 @@ from pgasrob.semantics.replay import replay
 from tests.analysis.test_ranges import Generator
 from tests.analysis.test_symmetry import random_text
 from tests.oracle.strategies import COMMANDS, EXTENSIONS
-from tests.support import Drawn, drawn_programs, examples
+from tests.support import BY_VALUE, Drawn, drawn_programs, examples
 
 MOST_STATES = examples(1_500, nightly=8_000)
 
@@ -96,7 +96,7 @@ def test_programs_with_interchangeable_ranks(extended: bool) -> None:
     @given(st.integers(0, 1 << 30), st.integers(2, 4), st.sampled_from(SUBSETS))
     @settings(max_examples=examples(10, nightly=1_700))
     def agree(seed: int, nodes: int, reductions: Subset) -> None:
-        compare(parse(random_text(seed, nodes, extended)).instantiate(), reductions)
+        compare(parse(random_text(seed, nodes, extended)).instantiate(reading=BY_VALUE), reductions)
 
     agree()
 
@@ -104,4 +104,4 @@ def test_programs_with_interchangeable_ranks(extended: bool) -> None:
 @given(st.integers(0, 1 << 30), st.sampled_from(SUBSETS))
 @settings(max_examples=examples(13, nightly=1_000))
 def test_programs_with_doubles_and_wide_types(seed: int, reductions: Subset) -> None:
-    compare(Generator(seed, extended=True).program().instantiate(), reductions)
+    compare(Generator(seed, extended=True).program().instantiate(reading=BY_VALUE), reductions)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
+from pgasrob.program.reading import Reading
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.reference.trace_search import TraceSearch
 from pgasrob.robustness.definition import DefinitionSearch
@@ -27,6 +28,7 @@ from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialFacts
 from tests.oracle.definition import decide
+from tests.oracle.readings import Reading as OracleReading
 from tests.oracle.syntax import Program, to_pgas
 from tests.oracle.threads import CHOICES, as_ranks, random_threads, threaded_programs
 from tests.robustness.test_engines_agree import judge
@@ -45,6 +47,8 @@ ENGINES: dict[str, Callable[[Instance], Engine]] = {
 OF_TRACES = frozenset(("traces", "native traces"))
 MOST_STATES = 20_000
 
+BY_VALUE = OracleReading(waits="value")
+
 
 def answer(engine: Engine) -> bool | None:
     """Whether there is a violation; None where that is not known."""
@@ -56,7 +60,10 @@ def answer(engine: Engine) -> bool | None:
 
 def agree(program: Program) -> bool | None:
     """Compare all engines, and the facts of SC runs, with the oracle; what it says."""
-    instance, expected = parse(to_pgas(program)).instantiate(), decide(program, max_runs=6_000)
+    instance, expected = (
+        parse(to_pgas(program)).instantiate(reading=Reading(waits="value")),
+        decide(program, max_runs=6_000, reading=BY_VALUE),
+    )
     for name, make in ENGINES.items():
         if name in OF_TRACES and not knows_traces(instance):
             continue
@@ -89,7 +96,7 @@ def test_threads_decide_many_verdicts() -> None:
     """Some programs would be judged otherwise if their threads were ranks, and both answers are frequent."""
     programs = [random_threads(seed) for seed in range(25)]
     found = [agree(program) for program in programs]
-    others = [decide(as_ranks(program), max_runs=2_000).violating for program in programs]
+    others = [decide(as_ranks(program), max_runs=2_000, reading=BY_VALUE).violating for program in programs]
     assert found.count(True) > 5 and found.count(False) > 8
     assert sum(None not in pair and pair[0] != pair[1] for pair in zip(found, others, strict=True)) >= 2
 

@@ -33,7 +33,7 @@ MOST_EVENTS, MOST_STATES, MOST_STATES_OF_X = 300, 50_000, 250
 
 
 def programs(first: int, count: int) -> Iterator[Instance]:
-    """Random programs in both readings, half of them with polls and updates that commute."""
+    """Random programs in both readings (waits by value), half of them with polls and updates that commute."""
     choices = (*CHOICES, *FURTHER_CHOICES)
     for seed in range(first, first + count):
         drawn = (
@@ -42,7 +42,7 @@ def programs(first: int, count: int) -> Iterator[Instance]:
             else strategies.random_program(seed, commands=choices[seed // 2 % len(choices)])
         )
         program = parse(to_pgas(drawn))
-        for reading in (Reading(), Reading("count", "all")):
+        for reading in (Reading().by_value, Reading("count", "all", "value")):
             yield program.instantiate(drawn.nodes or 2, reading)
 
 

@@ -34,6 +34,7 @@ from pgasrob.program.commands import Command
 from pgasrob.program.declarations import MemoryObject, Process, Queue, Source
 from pgasrob.program.expressions import Const, Register, Symbol
 from pgasrob.program.program import Program as PgasProgram
+from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.program.statements import NOWHERE, Block, Do
 from pgasrob.robustness.definition import DefinitionSearch
 
@@ -117,7 +118,7 @@ def in_the_calculus(case: Case) -> bool:
         tuple(processes[rank] for rank in ranks.values()),
         Source("<random>", ""),
     )
-    search = DefinitionSearch(written.instantiate(len(ranks)))
+    search = DefinitionSearch(written.instantiate(len(ranks), DEFAULT_READING.by_value))
     for _ in search.run():
         pass
     assert search.gave_up is None

@@ -22,7 +22,7 @@ from tests.models.store_buffers.programs import buffering_program
 from tests.oracle.store_buffers import violating
 from tests.oracle.strategies import random_program
 from tests.oracle.syntax import to_pgas
-from tests.support import check_on_tso, examples
+from tests.support import BY_VALUE, check_on_tso, examples
 
 HEAD = "memory x, y, one = 1, to, told; register r, s; queue q, u unordered;\n"
 LOOK = "process 1 { write(one, 0, y, q); wait(q); read(to, 0, x, q); wait(q); r <- mem[to]; }\n"
@@ -159,7 +159,7 @@ def test_the_search_finds_what_trying_every_run_finds() -> None:
     for seed in range(examples(83, 5_000)):
         program = random_program(seed, (2, 2), commands, faults=False) if seed % 5 == 0 else buffering_program(seed)
         truth = violating(program, MOST)
-        instance = parse(to_pgas(program)).instantiate()
+        instance = parse(to_pgas(program)).instantiate(reading=BY_VALUE)
         known = store_buffers(instance)
         search = BufferedSearch(instance, known)
         robust, without = _holds(search), _holds(DefinitionSearch(instance))
@@ -188,7 +188,7 @@ def test_the_search_finds_what_trying_every_run_finds() -> None:
 )
 def test_without_loads_or_without_stores_nothing_is_added(kinds: tuple[str, ...]) -> None:
     for seed in range(examples(60)):
-        instance = parse(to_pgas(random_program(seed, (2, 2), kinds, faults=False))).instantiate()
+        instance = parse(to_pgas(random_program(seed, (2, 2), kinds, faults=False))).instantiate(reading=BY_VALUE)
         assert not store_buffers(instance).pairs
 
 
@@ -222,7 +222,7 @@ def test_what_is_not_robust_is_not_asked_about_store_buffers() -> None:
 
 def _reached(text: str, nodes: int = 2) -> set[tuple[int, ...]]:
     """The registers of rank 0 in all final states of the machine in which it has ended."""
-    instance = parse(HEAD + text).instantiate(nodes)
+    instance = parse(HEAD + text).instantiate(nodes, BY_VALUE)
     machine = BufferedSpace(instance)
     reached = Reached(machine)
     ended = len(instance.automata[0].out) - 1
@@ -245,7 +245,7 @@ def test_transfers_come_behind_the_stores_before_them() -> None:
 
 def _run(text: str, *wanted: tuple[str, str]) -> BufferedRun | None:
     """The run that goes on by the first move that is as the next of ``wanted``: how, and the kind of the event."""
-    instance = parse(HEAD + text).instantiate(2)
+    instance = parse(HEAD + text).instantiate(2, BY_VALUE)
     machine = BufferedSpace(instance)
     state, words = machine.initial, []
     for how, kind in wanted:
@@ -275,7 +275,7 @@ def test_who_reads_from_the_buffer_comes_behind_the_store() -> None:
 def test_fewer_stores_are_buffered_where_that_makes_no_difference() -> None:
     """With what the analysis knows fewer states are passed; the numbers are pinned."""
     text = f"process 0 {{ mem[to] <- 1; mem[told] <- 1; mem[x] <- 1; r <- mem[y]; }}\n{LOOK}"
-    instance = parse(HEAD + text.replace("mem[y]", "mem[one]")).instantiate(2)
+    instance = parse(HEAD + text.replace("mem[y]", "mem[one]")).instantiate(2, BY_VALUE)
     counts = []
     for known in (store_buffers(instance), None):
         search = BufferedSearch(instance, known)
