@@ -19,6 +19,8 @@ from .readings import Reading
 from .semantics import Event, Machine, Run
 from .syntax import Await, Barrier, Fetch, Load, Program, Put, Store, numbered
 
+BY_VALUE = Reading(waits="value")
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -114,7 +116,7 @@ class BufferedMachine(Machine):
         return (*items[:index], item, *items[index + 1 :])
 
 
-def violating(program: Program, most: int = 20_000, reading: Reading = Reading(waits="value")) -> bool | None:
+def violating(program: Program, most: int = 20_000, reading: Reading = BY_VALUE) -> bool | None:
     """Whether some run with store buffers has a cycle; None where there are more than `most` to look at."""
     machine = BufferedMachine(numbered(program), reading=reading)
     stack = [machine.start()]
