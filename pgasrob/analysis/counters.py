@@ -9,7 +9,7 @@ every rank. `ranges` starts from such limits as guesses, and keeps those that it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from pgasrob.analysis.intervals import Interval
@@ -40,7 +40,9 @@ class Counting(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """A guess about a counter: from the value ``once`` on each rank counts at most once, so none exceeds ``most``."""
+    """A guess about a counter: from the value ``once`` on each rank counts at most once, so none exceeds ``most``.
+
+    Where no command counts twice both are the greatest value that it comes to, and nothing is claimed of ranks."""
 
     once: int
     most: int
@@ -100,7 +102,34 @@ def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit
     for form in forms:
         for register, value in _compared(form):
             compared.setdefault(register, set()).update((value, value + 1))
-    return {address: _limits(instance, initial[address], counted, compared) for address, counted in found.items()}
+    once = _counted_once(instance, found)
+    return {
+        address: [Limit(most, most) for most in (initial[address][1] + once[address],) if most <= GREATEST]
+        if address in once
+        else _limits(instance, initial[address], counted, compared)
+        for address, counted in found.items()
+    }
+
+
+def _counted_once(instance: Instance, addresses: Collection[int]) -> dict[int, int]:
+    """For those of the counters that no command counts twice by how much the cell of a rank is counted up at most."""
+    totals = {address: [0] * instance.nodes for address in addresses}
+    for rank, automaton in enumerate(instance.automata):
+        for goes_round, leaving in zip(automaton.goes_round, automaton.out, strict=True):
+            for transition in leaving:
+                counts = counting(transition.form)
+                if counts is None or counts.address not in totals:
+                    continue
+                if goes_round:
+                    del totals[counts.address]
+                    continue
+                assert isinstance(transition.form, core.Immediate)
+                owner = transition.form.access.cell.rank
+                at = instance.home[rank] if owner is None else constant(owner)
+                total = totals[counts.address]
+                for each in range(instance.nodes) if at is None else [at] if 0 <= at < instance.nodes else []:
+                    total[each] += counts.step
+    return {address: max(total) for address, total in totals.items()}
 
 
 def _limits(

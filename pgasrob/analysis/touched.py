@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -81,6 +82,11 @@ class Touched(NamedTuple):
                 found[kind] = found.get(kind, 0) | cells
             updated = tuple(sorted(found.items()))
         return Touched(self.read | other.read, self.written | other.written, updated)
+
+    def with_cells(self, change: Callable[[int], int]) -> Touched:
+        """The same accesses to other cells."""
+        updated = tuple((kind, change(cells)) for kind, cells in self.updated)
+        return Touched(change(self.read), change(self.written), updated)
 
     def adding(self, made: Access[Cell]) -> Touched:
         return self.joined(touching(1 << made.cell, made.reads, made.writes, made.commutes))

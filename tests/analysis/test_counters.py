@@ -40,11 +40,14 @@ def limit(block: str, nodes: int = 3, declarations: str = DECLARATIONS) -> int:
         (f"i <- 1; {LOOP}", 7),
         (RETRY, 3),
         ("j <- compare_swap(0, next, 0, 1); while (i != j) { i <- j; j <- compare_swap(0, next, i, i + 1); }", 3),
-        ("j <- compare_swap(0, next, 0, 1); j <- compare_swap(0, next, 1, 2);", NO_LIMIT),
+        ("j <- compare_swap(0, next, 0, 1); j <- compare_swap(0, next, 1, 2);", 6),
         ("j <- compare_swap(0, next, 1, 0);", NO_LIMIT),
         (f"{RETRY} mem[data] <- i; n <- mem[next];", 3),
         (RETRY.replace("i + 1", "i + 4"), 12),
-        (f"{DRAW} {DRAW}", NO_LIMIT),  # a rank counts twice
+        (f"{DRAW} {DRAW}", 6),  # each command once
+        # Three more at rank 0, and one by a neighbour.
+        (f"{DRAW} if (i == 2) {{ {DRAW} }} i <- fetch_add((me + 1) % nodes, next, 1);", 7),
+        ("i <- fetch_add((me + 1) % nodes, next, 1); i <- fetch_add(me, next, 4);", 5),
         (f"loop {{ {DRAW} }}", NO_LIMIT),
         (f"{LOOP} {DRAW}", NO_LIMIT),
         (LOOP.replace("i < 4", "i != 4"), NO_LIMIT),  # who draws 5 goes on

@@ -8,14 +8,20 @@ proof is in `proofs/reductions.md`, section 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
 
 from pgasrob.analysis.faults import cannot_fault
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.symmetry import symmetry
+from pgasrob.analysis.tickets import Numbered, numbered_accesses
 from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.analysis.waited import updates_waited_for
+from pgasrob.program import core
+from pgasrob.program.bits import members
 from pgasrob.program.control import Transition
+from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands, known_operands
@@ -52,34 +58,84 @@ def _choosable(setting: Setting, rank: int) -> list[int]:
 
 def commands(instance: Instance) -> Commands:
     """What the ranks of ``instance`` do."""
-    planes = Planes(len(instance.memory), instance.update_kinds)
+    cells = _Cells(instance)
     return Commands(
         [
-            [
-                [_command(instance, planes, rank, state, each) for each in leaving]
-                for state, leaving in enumerate(rows.out)
-            ]
+            [[cells.command(rank, state, each) for each in leaving] for state, leaving in enumerate(rows.out)]
             for rank, rows in enumerate(instance.automata)
         ],
         instance,
-        planes.cells,
-        len(planes.kinds),
-        planes.bits(updates_waited_for(instance)),
+        cells.planes.cells,
+        len(cells.planes.kinds),
+        cells.planes.bits(updates_waited_for(instance)),
         threads=instance.has_threads,
     )
 
 
-def _command(instance: Instance, planes: Planes, rank: int, state: int, transition: Transition) -> Command:
-    known = ranges(instance)
-    named, made = known.named(rank, state, transition), known.made(rank, state, transition)
+class _Cells:
+    """The cells of an instance as the fixpoint names them.
 
-    def access(touched: Touched) -> Access:
-        return Access(planes.bits(touched), planes.against(touched), touched.cells.bit_count() == 1)
+    A cell that some rank accesses by a number of its own (`tickets`) has further names: one for each rank and way in
+    which the address is made of the number, and one for all other accesses. An access conflicts with those names that
+    may be the same cell, which are not those of other ranks whose address is made in the same way.
+    """
 
-    at_issue = access(made.at_issue) if made.at_issue != Touched() else None
-    cells = [touched.cells.bit_length() - 1 if touched.cells.bit_count() == 1 else None for touched in made.steps]
-    operands = known_operands(transition.form, single(named.queue), single(named.rank), cells)
-    return Command(transition.target, at_issue, tuple(map(access, made.steps)), operands, named.possible)
+    def __init__(self, instance: Instance) -> None:
+        self._instance, self._numbered = instance, numbered_accesses(instance)
+        self._names: dict[Cell, dict[tuple[int, Numbered] | None, int]] = {}
+        self._cells = len(instance.memory)
+        for rank, automaton in enumerate(instance.automata) if self._numbered else ():
+            for state, leaving in enumerate(automaton.out):
+                for transition in leaving:
+                    for touched, number in self._accesses(rank, state, transition):
+                        if number is not None:
+                            self._name(rank, number, touched.cells)
+        self.planes = Planes(self._cells, instance.update_kinds)
+
+    def _name(self, rank: int, number: Numbered, cells: int) -> None:
+        for cell in members(cells):
+            names = self._names.setdefault(cell, {})
+            for name in (None, (rank, number)):
+                if name not in names:
+                    names[name] = self._cells
+                    self._cells += 1
+
+    def _accesses(self, rank: int, state: int, transition: Transition) -> list[tuple[Touched, Numbered | None]]:
+        """The accesses of a command, the one at its issue first, each with the number that its address is made of."""
+        made = ranges(self._instance).made(rank, state, transition)
+        at_issue = core.at_issue(transition.form) is not None
+        numbers = self._numbered.get((rank, state, transition.occurrence))
+        accesses = [made.at_issue, *made.steps] if at_issue else list(made.steps)
+        return list(zip(accesses, numbers or [None] * len(accesses), strict=True))
+
+    def _access(self, rank: int, touched: Touched, number: Numbered | None) -> Access:
+        named = [cell for cell in members(touched.cells) if cell in self._names] if self._names else []
+        if not named:
+            return Access(self.planes.bits(touched), self.planes.against(touched), touched.cells.bit_count() == 1)
+        own = None if number is None else (rank, number)
+        made = touched.with_cells(lambda cells: cells | self._chosen(cells, lambda name: name == own))
+        against = touched
+        if number is not None:
+            against = touched.with_cells(
+                lambda cells: self._chosen(cells, lambda name: name is None or name == own or name[1] != number)
+            )
+        certain = number is None and touched.cells.bit_count() == 1
+        return Access(self.planes.bits(made), self.planes.against(against), certain)
+
+    def _chosen(self, cells: int, chosen: Callable[[tuple[int, Numbered] | None], bool]) -> int:
+        """The further names of ``cells`` that are ``chosen``."""
+        names = (self._names.get(cell, {}) for cell in members(cells))
+        return reduce(or_, (1 << place for of in names for name, place in of.items() if chosen(name)), 0)
+
+    def command(self, rank: int, state: int, transition: Transition) -> Command:
+        named, found = ranges(self._instance).named(rank, state, transition), self._accesses(rank, state, transition)
+        accesses = [self._access(rank, touched, number) for touched, number in found]
+        steps = len(core.steps_of(transition.form))
+        of_steps = [touched.cells for touched, _ in found[len(found) - steps :]]
+        cells = [each.bit_length() - 1 if each.bit_count() == 1 else None for each in of_steps]
+        operands = known_operands(transition.form, single(named.queue), single(named.rank), cells)
+        at_issue = accesses[0] if len(found) > steps and found[0][0] != Touched() else None
+        return Command(transition.target, at_issue, tuple(accesses[len(found) - steps :]), operands, named.possible)
 
 
 def is_settled(instance: Instance, choosable: Sequence[int]) -> bool:
