@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from pgasrob.analysis.addresses_without_effect import with_fixed_addresses
 from pgasrob.program.expressions import Fault
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
@@ -139,6 +141,9 @@ class NativeFacts(DecodedFacts):
         from pgasrob._kernel import Search
 
         compiled = tables(instance, reductions, sources)
+        if not attack and "liveness" in reductions:
+            # Moves are those of the instance, transition by transition; only for the search are they made simpler.
+            compiled = replace(tables(with_fixed_addresses(instance), reductions, sources), edges=compiled.edges)
         self.search = Search(
             compiled,
             attack=attack,

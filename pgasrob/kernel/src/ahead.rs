@@ -132,7 +132,7 @@ impl Worker {
             races = self.look.harmless || !self.look.pairs.is_empty();
         }
         if self.reduction.analyses.on.persistent {
-            self.persistent.look(space, &mut self.world, &self.state)?;
+            self.persistent.look(space, &mut self.world, &self.state, &self.reduction.analyses)?;
             if self.persistent.find(space, &self.world, &self.state, &self.reduction.analyses)? {
                 self.sets.try_reserve(self.persistent.set().len())?;
                 self.sets.extend_from_slice(self.persistent.set());

@@ -47,8 +47,10 @@ pub struct Persistent {
 
 impl Persistent {
     /// Looks at a state.
-    pub fn look(&mut self, space: Space<'_>, world: &mut World, state: &State) -> Result<()> {
+    pub fn look(&mut self, space: Space<'_>, world: &mut World, state: &State, analyses: &Analyses) -> Result<()> {
         let tables = space.tables;
+        // Accesses to what decides nothing commute in SC runs: liveness stores no trace of their order.
+        let by_values = !space.attack && tables.rules.is_none() && analyses.on.liveness;
         if self.ranks.len() < tables.processes {
             self.ranks.try_reserve_exact(tables.processes)?;
             self.ranks.resize_with(tables.processes, Rank::default);
@@ -79,7 +81,8 @@ impl Persistent {
                 let outlook = space.outlook(world, state, rank, &operands)?;
                 looked.moves |= outlook.moves;
                 looked.next.try_reserve(outlook.accesses.len())?;
-                looked.next.extend(outlook.accesses.into_iter().flatten());
+                let counts = |access: &Access| !by_values || analyses.is_relevant(access.cell);
+                looked.next.extend(outlook.accesses.into_iter().flatten().filter(counts));
                 if let Some(rules) = &tables.rules {
                     looked.awaited.try_reserve(outlook.accesses.len())?;
                     for (place, access) in outlook.accesses.into_iter().flatten().enumerate() {

@@ -389,7 +389,7 @@ impl Search {
         let nodes = self.tables.processes;
         if self.reduction.analyses.on.persistent {
             let space = Space { tables: &self.tables, attack: self.attack };
-            self.persistent.look(space, &mut self.world, &self.state)?;
+            self.persistent.look(space, &mut self.world, &self.state, &self.reduction.analyses)?;
             loop {
                 let space = Space { tables: &self.tables, attack: self.attack };
                 if !self.persistent.find(space, &self.world, &self.state, &self.reduction.analyses)? {
