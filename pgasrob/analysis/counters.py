@@ -17,6 +17,7 @@ from pgasrob.program import core
 from pgasrob.program.core import Form
 from pgasrob.program.expressions import INT32, RELATIONS, Binary, Const, Expr, IntType, Register, constant, parts
 from pgasrob.program.instance import Instance
+from pgasrob.program.statements import Span
 
 MOST_LIMITS = 4
 """Guesses for each counter of the value from which on a rank counts at most once."""
@@ -31,12 +32,14 @@ GREATEST = INT32.range[1]
 
 
 class Counting(NamedTuple):
-    """A command that counts: by how much, and the register that gets the old value; ``expected`` of a compare_swap."""
+    """A command that counts: by how much, and the register that gets the old value; ``expected`` of a compare_swap, and
+    with what the old value is compared where no register gets it."""
 
     address: int
     step: int
     register: int | None
     expected: Expr | None = None
+    tested: int | None = None
 
 
 class Limit(NamedTuple):
@@ -57,7 +60,8 @@ def counting(form: Form) -> Counting | None:
     if not isinstance(form, core.Immediate) or form.update is None or form.update.operand is None:
         return None
     address, update, operand = constant(form.access.cell.address), form.update, form.update.operand
-    if address is None or form.condition is not None or not is_wide(update.type):
+    tested = form.condition is not None and not (core.is_swap(form) or form.access.counts)
+    if address is None or tested or not is_wide(update.type):
         return None
     step: int | None = None
     match update.operation, operand:
@@ -69,7 +73,8 @@ def counting(form: Form) -> Counting | None:
             step = value - update.expected.value
     if step is None or step <= 0:
         return None
-    return Counting(address, step, form.register, update.expected if update.operation == "compare_swap" else None)
+    expected = update.expected if update.operation == "compare_swap" else None
+    return Counting(address, step, form.register, expected, form.access.tests[0] if form.access.counts else None)
 
 
 def is_wide(type: IntType) -> bool:
@@ -116,10 +121,14 @@ def _counted_once(instance: Instance, addresses: Collection[int]) -> dict[int, i
     totals = {address: [0] * instance.nodes for address in addresses}
     for rank, automaton in enumerate(instance.automata):
         for goes_round, leaving in zip(automaton.goes_round, automaton.out, strict=True):
+            counted = set[Span]()
             for transition in leaving:
                 counts = counting(transition.form)
                 if counts is None or counts.address not in totals:
                     continue
+                if counts.tested is not None and transition.span in counted:
+                    continue  # the other outcome of one add
+                counted.add(transition.span)
                 if goes_round:
                     del totals[counts.address]
                     continue
@@ -137,7 +146,8 @@ def _limits(
 ) -> list[Limit]:
     step = max(each.step for each in counted)
     values = (compared.get(each.register, set()) for each in counted if each.register is not None)
-    greater = sorted(value for value in set[int]().union(*values) if value > initial[1])
+    compared_with = {each.tested + more for each in counted if each.tested is not None for more in (0, 1)}
+    greater = sorted(value for value in compared_with.union(*values) if value > initial[1])
     limits = [
         Limit(once, max(initial[1], once - 1 + step if once > initial[0] else initial[1]) + instance.processes * step)
         for once in (initial[0], *greater[: MOST_LIMITS - 1])

@@ -122,7 +122,7 @@ class ReadingOptions:
     waits: Waits = option(
         "--waits", type=OneOf(["condition", "value"]), default="condition", show_default=True,
         help="With which changes of its cell an await conflicts. condition: with those that make its condition true "
-        "or false; value: with all.")
+        "or false, and a compare-and-swap that fails is a read; value: with all, and it is a write.")
     # fmt: on
 
     def value(self) -> Reading:

@@ -465,6 +465,15 @@ def observed(shape: Shape[V, P]) -> tuple[bool, ...]:
     )
 
 
+def is_swap(form: Immediate[P, V]) -> bool:
+    """Whether it is one of the two commands that a blocking compare_swap is read as (`program.failing_swaps`): which of
+    them is issued depends on the cell, and both lead to the same."""
+    update, condition = form.update, form.condition
+    if condition is None or update is None:
+        return condition is not None and form.register is not None
+    return update.operation == "compare_swap" and condition == Comparison("==", update.expected)
+
+
 def target(form: Form) -> Expr | None:
     """The rank that a command names, whose memory it may access or to which a fence orders writes."""
     match form:

@@ -537,7 +537,8 @@ def _with_conflicts(automaton: ControlAutomaton, reading: Reading) -> ControlAut
     """The ``automaton`` with the conflicts of updates and compare_swaps as ``reading`` has them."""
     if reading.conflicts == "all":
         return automaton.with_forms(core.all_in_conflict)
-    if not any(isinstance(edge.command, CompareSwap) for edge in automaton.transitions):
+    swaps = any(isinstance(edge.command, CompareSwap) for edge in automaton.transitions)
+    if reading.waits == "value" or not swaps:
         return automaton
     from pgasrob.program.failing_swaps import with_failing_swaps
 

@@ -15,7 +15,8 @@ class Reading(NamedTuple):
 
     ``failed_polls``: a read after which the rank only comes back and reads again is no event ("wait"), or is one
     ("count"). ``conflicts``: updates of one kind that fetch nothing do not conflict ("commuting"), or do ("all").
-    ``waits``: an await conflicts with changes of its cell that turn its condition ("condition"), or with all ("value").
+    ``waits``: an await conflicts with changes of its cell that turn its condition, and atomics conflict as far as what
+    they fetch tells ("condition"); or awaits conflict with all changes, and atomics with all accesses ("value").
     """
 
     failed_polls: FailedPolls = "wait"

@@ -78,9 +78,10 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
 
 
 def _placed(session: Session) -> Instance:
-    whole = session.instance(session.load())
+    reading = session.question.reading.by_value
+    whole = session.instance(session.load(), reading)
     if updates_may_race(whole, strict=False):
-        whole = session.instance(session.load(), session.question.reading._replace(conflicts="all"))
+        whole = session.instance(session.load(), reading._replace(conflicts="all"))
     return session.place(whole, few=True, one_place=True).shown
 
 

@@ -91,10 +91,11 @@ class RaceDecision:
     def _prepared(self) -> _Deciding:
         session, asked = self._session, self._asked
         loaded = session.load()
-        whole = session.instance(loaded)
+        # Which accesses race is a matter of each command by itself, as it is written.
+        whole = session.instance(loaded, self._reading.by_value)
         if updates_may_race(whole, asked.strict):
             self._reading = self._reading._replace(conflicts="all")
-            whole = session.instance(loaded, self._reading)
+            whole = session.instance(loaded, self._reading.by_value)
         placed = session.place(whole, few=asked.engine == SEARCH, one_place=True)
         # Whatever engine is chosen elsewhere, races depend on robustness as the default one finds it.
         about = Robustness(effect=False)

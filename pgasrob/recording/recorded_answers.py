@@ -433,7 +433,8 @@ def alarm_lines(
 
         loaded = load(path, front_end)
         count = nodes or loaded.default_count
-        instance = (loaded if isinstance(loaded, Program) else loaded.program(count)).instantiate(count, reading)
+        program = loaded if isinstance(loaded, Program) else loaded.program(count)
+        instance = program.instantiate(count, reading.by_value)
         run = recorded(instance, sc_run(instance, SIMULATED_SEED, MOST_SIMULATED))
         lines.update((alarm.lines, None) for alarm in must_rma.alarms(run, watch))
 

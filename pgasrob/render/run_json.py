@@ -249,7 +249,7 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "shows": witness.shows,
         "nodes": instance.nodes,
         "computation": _events(run, texts, parts, marks),
-        "happens_before": [_edge(*edge) for edge in HappensBefore.of(run).edges],
+        "happens_before": [_edge(*edge) for edge in _relation(run).edges],
         "cycle": None if witness.cycle is None else [_edge(*edge) for edge in witness.cycle],
         "cycle_type": None if witness.cycle_type is None else list(witness.cycle_type),
         "complete": run.complete,
@@ -434,6 +434,10 @@ def _register_change(instance: Instance, change: CellChange) -> RegisterChange:
 
 def _queue(instance: Instance, queue: int) -> Queue:
     return {"id": queue, "name": instance.program.queue_name(queue), "unordered": instance.is_unordered(queue)}
+
+
+def _relation(run: Run) -> HappensBefore:
+    return HappensBefore.of(run)
 
 
 def _edge(source: int, target: int, relation: str) -> Edge:

@@ -19,7 +19,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.always_stuck import every_run_is_stuck
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
 from pgasrob.robustness.engine import PASSING, SEARCHING, Violation, wanted_reductions
-from pgasrob.robustness.engines import BY_CONDITION, DEFAULT_ENGINE, ENGINES, attack_engine
+from pgasrob.robustness.engines import BY_VALUE, DEFAULT_ENGINE, ENGINES, attack_engine
 from pgasrob.robustness.free_ways import Doubt, doubt, has_free_ways, without_free_ways
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.question import Question
@@ -127,7 +127,7 @@ class Decided:
         """Ask the engine whether some computation is violating, unless it knows or a fault has ended the check; it is
         left open after ``most`` states."""
         engine = self.engine
-        by_condition = self._name in BY_CONDITION and self._session.question.settings.reductions is None
+        by_value = self._name in BY_VALUE or self._session.question.settings.reductions is not None
         if self.facts.fault:
             return
         if engine.settled:  # what is left are the facts of the SC runs
@@ -142,7 +142,7 @@ class Decided:
             if engine.settled:  # it was among the SC runs
                 self.decision = Decision.ROBUST
             raise
-        if engine.violation and not by_condition and not self.is_one(engine.violation):
+        if engine.violation and by_value and not self.is_one(engine.violation):
             raise LimitReached(WaitsByValue(self._name))
         if engine.violation:
             self.decision = Decision.VIOLATION

@@ -61,8 +61,8 @@ def _spin(instance: Instance, settings: Settings) -> Engine:
     return SpinSearch(instance, settings.memory)
 
 
-BY_CONDITION = frozenset(("portfolio", "definition", "traces"))
-"""The engines that read waits by condition; the others read them by value, to which there are more violations."""
+BY_VALUE = frozenset(("attack", "product", "spin"))
+"""The engines that read waits by value whatever is asked for: they may find what is no violation by condition."""
 ENGINES: dict[str, Callable[[Instance, Settings], Engine]] = {
     "portfolio": _portfolio,
     "attack": attack_engine,

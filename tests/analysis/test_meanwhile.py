@@ -168,8 +168,9 @@ SMALL = "memory x, y, z, w; register r, s; queue q;"
         # Where a loop goes on for ever, an index comes to be anything.
         ("mem[y] <- 1;", "loop { s <- 1; read(z, 0, x + r, q); r <- r + 3; }", [1]),
         ("mem[y] <- 1;", "s <- 1; while (r < 1) { read(z, 0, x + r, q); r <- r + 1; }", [0, 1]),
-        # A compare_swap that cannot succeed writes nothing, but it is an access.
-        ("r <- mem[x];", "s <- compare_swap(0, x, 5, 1);", []),
+        # A compare_swap that cannot succeed is a read.
+        ("r <- mem[x];", "s <- compare_swap(0, x, 5, 1);", [0]),
+        ("mem[x] <- 1;", "s <- compare_swap(0, x, 5, 1);", []),
         ("r <- mem[y];", f"s <- compare_swap(0, x, 5, 1); {READ} if (s) {{ write(w, 0, y, q); }}", [0, 1]),
         ("r <- mem[y];", f"s <- compare_swap(0, x, 0, 1); {READ} if (s) {{ write(w, 0, y, q); }}", [1]),
         # Results, and operands from memory.

@@ -19,7 +19,7 @@ def program(*blocks: str) -> Program:
     ("blocks", "loops"),
     [
         (("r <- 1; while (r != 0) { r <- compare_swap(0, f, 0, 1); } barrier;", "barrier;"),
-         [["assume", "compare_swap"], []]),
+         [["assume", "failed_compare_swap"], []]),
         (("while (r == 0) { r <- mem[x]; }",), [["assume", "load"]]),
         # how often it goes round decides nothing
         (("while (r != 1) { r <- fetch(0, x); n <- n + 1; }",), [["assume", "fetch", "assign"]]),

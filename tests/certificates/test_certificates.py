@@ -63,7 +63,7 @@ def verdict(instance: Instance) -> bool | None:
 
 
 def agree(program: Program, nodes: int, reading: Reading, seen: Counter[str]) -> None:
-    violated = verdict(program.instantiate(nodes, reading))
+    violated = verdict(program.instantiate(nodes, reading.by_value))
     if violated is None:
         return
     try:

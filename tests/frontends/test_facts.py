@@ -10,6 +10,7 @@ from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
+from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.races.access_facts import Fact, facts_of, made_up
 
 SHMEM = """
@@ -55,7 +56,7 @@ int main(int argc, char **argv) {{
 
 
 def instance(text: str, shared: str = "none") -> Instance:
-    return parse_c(text, "p.c", FrontEnd(shared_memory=shared)).instantiate(2)
+    return parse_c(text, "p.c", FrontEnd(shared_memory=shared)).instantiate(2, DEFAULT_READING.by_value)
 
 
 def accesses(text: str, shared: str = "none") -> list[str]:
@@ -139,7 +140,10 @@ def told(fact: Fact) -> str:
             "w x@1, r x@0 _Atomic int, w y@0, rw x@0 _Atomic int",
         ),
         ("shmem_uint_p(&u, 1, 1); __atomic_store_n(&u, 2, 5);", "w u@1, rw u@0 _Atomic int"),
-        ("shmem_int_p(&x, 1, 1); __sync_bool_compare_and_swap(&x, 0, 1);", "w x@1, rw x@0 _Atomic int"),
+        (
+            "shmem_int_p(&x, 1, 1); __sync_bool_compare_and_swap(&x, 0, 1);",
+            "w x@1, rw x@0 _Atomic int",
+        ),
         # Parts of cells.
         ("pair.h.hi = 1; l = shmem_int64_atomic_fetch(&pair.w, 1);", "w pair.w@0 [4-7], r pair.w@1 long, w l@0"),
         (

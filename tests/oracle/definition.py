@@ -15,7 +15,7 @@ from .semantics import Machine, Run
 from .syntax import Assert, Await, AwaitAdd, Barrier, Program, numbered, statements
 
 MAX_RUNS, MAX_STEPS = 20_000, 100
-COUNTING = Reading("count", "all")
+COUNTING = Reading("count", "all", "value")
 
 
 @dataclass(frozen=True, slots=True)

@@ -405,14 +405,6 @@ COMMUTING: dict[str, tuple[Program, str, str]] = {
     "signals": (alone(Bundle(), signal("x"), Bundle(), signal("x"), unordered=True), ZERO, ONE),
     "an update and a notification": (alone(Notify("add", 1, 1, "x", "q"), add("x"), unordered=True), ZERO, ONE),
     "an update and what fetches at once": (alone(add("x"), FetchAdd("r", 1, "x", 1)), ONE, ONE),
-    # a compare_swap that fails at once is a read; one whose step compares is a write
-    "failed compare_swap": (compared_and_swapped(CompareSwap("r", 0, "y", 5, 6)), ZERO, ONE),
-    "failed compare_swap of a step": (
-        compared_and_swapped(Update("compare_swap", 6, 0, "y", "p", expected=5)), ONE, ONE
-    ),
-    "failed compare_swap beside a put": (
-        ranks((Write("z", 1, "x", "q"), CompareSwap("r", 1, "y", 5, 6)), (Store("y", 1), Load("r", "x"))), ONE, ONE
-    ),
     "histogram": (histogram(), ZERO, ONE),
     "histogram, looked at": (histogram(Load("r", "x")), ONE, ONE),
     "histogram, looked at in the order of rank 0": (histogram(Wait("q"), Load("r", "x"), Load("r", "y")), ZERO, ONE),
@@ -424,3 +416,18 @@ COMMUTING: dict[str, tuple[Program, str, str]] = {
     "wait for the sum": (summed(add("x"), Wait("q"), add("y")), ZERO, ZERO),
     "wait for the sum, two queues": (summed(add("x"), add("y", queue="p")), ONE, ONE),
 }  # fmt: skip
+
+WAITS: dict[str, tuple[Program, str, str]] = {
+    "await": (
+        ranks((Write("z", 1, "x", "q"), FetchAdd("r", 1, "y", 0)), (Await("y", "==", 0), Load("s", "x"))), ZERO, ONE
+    ),
+    # a compare_swap that fails at once is a read; one whose step compares is a write
+    "failed compare_swap": (compared_and_swapped(CompareSwap("r", 0, "y", 5, 6)), ZERO, ONE),
+    "failed compare_swap of a step": (
+        compared_and_swapped(Update("compare_swap", 6, 0, "y", "p", expected=5)), ONE, ONE
+    ),
+    "failed compare_swap beside a put": (
+        ranks((Write("z", 1, "x", "q"), CompareSwap("r", 1, "y", 5, 6)), (Store("y", 1), Load("r", "x"))), ONE, ONE
+    ),
+}  # fmt: skip
+"""Programs with their verdicts where waits are read by condition, and by value."""

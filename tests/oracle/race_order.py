@@ -14,11 +14,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from .readings import Reading
 from .semantics import ATOMIC, Event, Machine, Run
 from .syntax import Assume, Await, Exit, Fetch, Program, Statement
 
 Shown = frozenset[tuple[int, ...]]
 End = tuple[object, ...]
+
+BY_VALUE = Reading(waits="value")
+"""Which accesses race is a matter of each command as it is written."""
 
 
 class At(NamedTuple):
@@ -41,7 +45,7 @@ class RaceOrder:
     registers count. Raises :class:`TooLarge` beyond ``most`` states."""
 
     def __init__(self, program: Program, most: int, looked_at: Collection[tuple[int, int]] | None = None) -> None:
-        self._machine, self._most, self._looked_at = Machine(program), most, looked_at
+        self._machine, self._most, self._looked_at = Machine(program, None, BY_VALUE), most, looked_at
         self._ends: dict[At, frozenset[End]] = {}
         self.racing: set[tuple[int, int]] = set()
         self.matters: set[tuple[int, int]] = set()

@@ -115,7 +115,7 @@ class Machine:
         self.bodies = [body for _, body in program.running(self.nodes)]
         shared = {body: automaton(body) for body in self.bodies}
         self.automata = [shared[body] for body in self.bodies]
-        self.apart = reading.conflicts == "commuting"  # whether a compare_swap that fails is another event
+        self.apart = reading == Reading(reading.failed_polls)  # whether a compare_swap that fails is another event
         if self.apart:
             self.automata = [[_apart(edges) for edges in table] for table in self.automata]
         elements = [element for cell in program.memory for element in cell.elements]

@@ -8,7 +8,7 @@ import pytest
 
 from . import polling
 from .definition import decide
-from .litmus import COMMUTING, EXTENDED, LITMUS, POLLS
+from .litmus import COMMUTING, EXTENDED, LITMUS, POLLS, WAITS
 from .polls_and_updates import random_program
 from .readings import READINGS, Reading
 from .removal import is_robust
@@ -37,6 +37,12 @@ def test_polls(name: str, reading: Reading) -> None:
 @pytest.mark.parametrize("name", COMMUTING)
 def test_updates(name: str, reading: Reading) -> None:
     has_verdict(COMMUTING[name][0], reading, COMMUTING[name][1 if reading.conflicts == "commuting" else 2])
+
+
+@pytest.mark.parametrize("waits", ["condition", "value"])
+@pytest.mark.parametrize("name", WAITS)
+def test_waits(name: str, waits: str) -> None:
+    has_verdict(WAITS[name][0], Reading(waits=waits), WAITS[name][1 if waits == "condition" else 2])
 
 
 BY_CONDITION_ALONE = {"await instead": "robust"}

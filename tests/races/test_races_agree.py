@@ -99,10 +99,10 @@ def drawn(
     source = random.Random(seed)
     found = random_program(seed, commands=choices[seed % len(choices)], loops=source.random() < 0.2)
     text = to_pgas(found)
-    strict, reading = source.random() < 0.5, Reading(conflicts=source.choice(("commuting", "all")))
+    strict, reading = source.random() < 0.5, Reading(conflicts=source.choice(("commuting", "all")), waits="value")
     program = parse(decorated(text, source) if decorate and source.random() < 0.4 else text)
     if updates_may_race(program.instantiate(), strict):
-        reading = Reading(conflicts="all")
+        reading = Reading(conflicts="all", waits="value")
     return found, program.instantiate(reading=reading), strict
 
 

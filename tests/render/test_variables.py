@@ -39,7 +39,7 @@ def test_a_function_is_named_where_a_name_is_not_enough() -> None:
 
 def test_what_is_internal_is_left_out() -> None:
     run, rows = of(PROGRAMS / "c/mpi/barrier_halo.c")
-    assert len({cell["name"] for cell in run["memory"]}) == 8  # four elements, and four flags of the fence
+    assert len({cell["name"] for cell in run["memory"]}) == 6  # four elements, and two flags of the fence
     assert [(row["name"], row["parts"], row["used"]) for row in rows] == [
         ("field", ["[0]", "[1]", "[2]", "[3]"], [0, 1, 2, 3])
     ]

@@ -541,7 +541,7 @@ def test_a_run_that_shows_nothing_is_not_believed(monkeypatch: pytest.MonkeyPatc
 
 def compared_effect(seed: int) -> Counter[str]:
     source = spinning(seed, ("look", "assert", "exit"), most_ranks=2)
-    verdict = check(parse(to_pgas(source)), source.nodes, limits=Limits(max_states=20_000))
+    verdict = check(parse(to_pgas(source)), source.nodes, limits=Limits(max_states=20_000), waits="value")
     if verdict.verdict != "not robust" or effect_of(verdict).reason is not None:
         return Counter(left_out=1)
     try:

@@ -49,7 +49,7 @@ def test_a_violation_rests_on_the_readings() -> None:
 def test_programs_in_c(fence: str) -> None:
     verdict = check(parse_c(C.replace("FENCE", fence), "test.c"), 2)
     assert verdict.verdict == ("robust" if fence else "not robust")
-    everything = EVERY_C | {Kind.UNKNOWN_VALUES, Kind.ALLOCATION}
+    everything = EVERY_C | {Kind.UNKNOWN_VALUES, Kind.ALLOCATION, Kind.WAITS}
     assert kinds(verdict) == (everything if fence else {kind for kind in everything if kind.shapes_runs})
     assert (Kind.ALLOCATION in kinds(verdict)) == bool(fence)
     assert [each.lines for each in verdict.assumptions if each.kind is Kind.UNKNOWN_VALUES] == [(7,)]

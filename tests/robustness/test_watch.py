@@ -94,7 +94,7 @@ DECORATIONS = {
     "robustness.maximal_runs:Runs.explore": "",
     "robustness.effect_search:Viewer": "",
     "render.run_json:late_operations": "the run is not shown",
-    "render.run_json:HappensBefore": "the run is not shown",
+    "render.run_json:_relation": "the run is not shown",
 }
 """What comes after the verdict: it stays, and what is missing is said, in the verdict or in its effect."""
 

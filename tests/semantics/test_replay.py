@@ -15,6 +15,7 @@ from pgasrob.program.parser import parse
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.replay import Change, ReplayError, replay
 from pgasrob.semantics.state_space import StateSpace, computation_of
+from tests.oracle.readings import Reading
 from tests.oracle.replay import check_run
 from tests.support import (
     UNFENCED,
@@ -65,7 +66,9 @@ def test_a_fence_rejects_no_more_than_it_orders(block: str) -> None:
 def test_the_oracle_accepts_the_same_runs_line_by_line(data: st.DataObject, drawn: Drawn) -> None:
     program = drawn.instance
     run = replay(program, computation_of(data.draw(walks(program))))
-    assert all(not found.pending() for found in check_run(drawn.oracle, None, json_events(run)))
+    assert all(
+        not found.pending() for found in check_run(drawn.oracle, None, json_events(run), reading=Reading(waits="value"))
+    )
 
 
 def test_the_empty_run_is_complete() -> None:

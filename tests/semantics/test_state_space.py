@@ -22,6 +22,7 @@ from pgasrob.semantics.state_space import (
     computation_of,
     drop_idle_marks,
 )
+from tests.oracle.readings import Reading
 from tests.oracle.semantics import Machine
 from tests.oracle.syntax import numbered
 from tests.support import (
@@ -451,7 +452,7 @@ def test_steps_carry_the_operation_and_occurrence_of_their_issue(data: st.DataOb
 @settings(max_examples=examples(13))
 def test_x_has_exactly_the_runs_of_the_oracle(drawn: Drawn) -> None:
     """Layer by layer: all prefixes of computations with so many transitions."""
-    machine = Machine(numbered(drawn.oracle))
+    machine = Machine(numbered(drawn.oracle), None, Reading(waits="value"))
     runs = [machine.initial()]
     size = len(machine.cell_names)
     for layer in layers(drawn.instance, 400):

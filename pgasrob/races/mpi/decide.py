@@ -12,6 +12,7 @@ from pgasrob.program.core import Cell
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import read_text
+from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.races.mpi.actions import MemoryModel, Misuse, ModelRace
 from pgasrob.races.mpi.execution import NotCovered
 from pgasrob.races.mpi.executions import GaveUp, executions
@@ -39,7 +40,7 @@ def decide(
     file = program.source.file
     try:
         marked = program.marked(nodes)
-        instance = marked.instantiate(marked.nodes)
+        instance = marked.instantiate(marked.nodes, DEFAULT_READING.by_value)
         note = program.program(marked.nodes).count_note
     except SourceError as error:
         return ModelVerdict(file, program.name, nodes, model, "error", errors=tuple(error.diagnostics))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from pgasrob.frontends.apis.mpi.rules import WINDOW_SYNC
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import IllegalCall, Opened
+from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.races.mpi.actions import Action, Execution, ModelRace
 from pgasrob.races.mpi.consistency import Orders
 from pgasrob.races.mpi.decide import exposed_cells
@@ -91,7 +92,7 @@ class _Looked:
     def look(self) -> None:
         """Look at all executions."""
         marked = self._program.marked(self._nodes)
-        instance, count = marked.instantiate(self._nodes), 0
+        instance, count = marked.instantiate(self._nodes, DEFAULT_READING.by_value), 0
         exposed = exposed_cells(instance)
         try:
             for execution in executions(instance, stuck=True):

@@ -43,8 +43,8 @@ def proof(program: Program, frame: Frame | None = None, reading: Reading = DEFAU
 
 
 def verdict(program: Program, nodes: int, reading: Reading = DEFAULT_READING, engine: str = "traces") -> str:
-    """By an engine that has nothing in common with the proof."""
-    return check(program, nodes, engine, LIMITS, failed_polls=reading.failed_polls, effect=False).verdict
+    """By an engine that has nothing in common with the proof, in the reading of waits that it has."""
+    return check(program, nodes, engine, LIMITS, failed_polls=reading.failed_polls, waits="value", effect=False).verdict
 
 
 def test_no_proof_of_a_random_program_is_wrong() -> None:
