@@ -21,6 +21,21 @@ class Comparison(NamedTuple):
         return Comparison(NEGATED[self.relation], self.value)
 
 
+class KnownCells(NamedTuple):
+    """Which places are cells that are known from the text: on ``nodes`` nodes of so many ``cells``, and at none of the
+    addresses ``updated`` (None: anywhere), which updates change that commute with their kind."""
+
+    nodes: int
+    cells: int
+    updated: frozenset[int | None]
+
+    def has(self, place: core.Place) -> bool:
+        address, rank = constant(place.address), None if place.rank is None else constant(place.rank)
+        if address is None or not 0 <= address < self.cells or not self.updated.isdisjoint((None, address)):
+            return False
+        return place.rank is None or (rank is not None and 0 <= rank < self.nodes)
+
+
 @lru_cache(maxsize=4096)
 def compared(condition: Expr, register: int) -> Comparison | None:
     """How ``condition`` compares ``register``, if it says nothing else."""

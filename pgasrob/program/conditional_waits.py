@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pgasrob.program import core
-from pgasrob.program.comparisons import branches, compared
+from pgasrob.program.comparisons import KnownCells, branches, compared
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form
+from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Expr, Fault, constant, evaluator, registers_of
 from pgasrob.program.tested_adds import with_tested_adds
 
@@ -27,38 +28,40 @@ Values = tuple[tuple[int, int], ...]
 """Registers with what they hold."""
 
 
-def with_conditional_waits(automata: Sequence[ControlAutomaton], registers: int) -> list[ControlAutomaton]:
-    """The ``automata`` of all processes, with so many ``registers`` each, with what these awaits compare with as
+def with_conditional_waits(
+    automata: Sequence[ControlAutomaton], program: Declared, nodes: int
+) -> list[ControlAutomaton]:
+    """The ``automata`` of all processes of ``program`` on so many ``nodes``, with what these awaits compare with as
     :attr:`~pgasrob.program.core.Access.tests`, and with tested adds."""
     forms = [edge.form for automaton in automata for edge in automaton.transitions]
-    updated = {_address(made) for form in forms for made in core.accesses_of(form) if made.commutes}
+    updated = (constant(made.cell.address) for form in forms for made in core.accesses_of(form) if made.commutes)
+    known = KnownCells(nodes, program.cells, frozenset(updated))
 
     def read(automaton: ControlAutomaton) -> ControlAutomaton:
-        automaton = _with_tested_polls(automaton, updated)
-        awaits = [edge.form for edge in automaton.transitions if _may_test(edge.form, updated)]
-        compared = _compared(automaton, awaits, registers)
+        automaton = _with_tested_polls(automaton, known)
+        awaits = [edge.form for edge in automaton.transitions if _may_test(edge.form, known)]
+        compared = _compared(automaton, awaits, len(program.registers))
         return automaton.with_forms(lambda form: _testing(form, compared.get(form, ()))) if compared else automaton
 
-    return [with_tested_adds(read(each), updated) for each in automata]
+    return [with_tested_adds(read(each), known) for each in automata]
 
 
-def _with_tested_polls(automaton: ControlAutomaton, updated: Collection[int | None]) -> ControlAutomaton:
+def _with_tested_polls(automaton: ControlAutomaton, known: KnownCells) -> ControlAutomaton:
     """``automaton`` with its polls as tests that bring a value which is only compared, as they wait for it."""
     out, changed = list[tuple[Transition, ...]](), False
     for leaving in automaton.out:
-        edges = tuple(_tested_poll(automaton, edge, updated) for edge in leaving)
+        edges = tuple(_tested_poll(automaton, edge, known) for edge in leaving)
         changed = changed or any(new is not old for new, old in zip(edges, leaving, strict=True))
         out.append(edges)
     return ControlAutomaton(tuple(out)) if changed else automaton
 
 
-def _tested_poll(automaton: ControlAutomaton, edge: Transition, updated: Collection[int | None]) -> Transition:
+def _tested_poll(automaton: ControlAutomaton, edge: Transition, known: KnownCells) -> Transition:
     form = edge.form
     if not isinstance(form, core.Immediate) or form.until is None or form.condition is not None or form.until.gathers:
         return edge
-    place, register = form.access.cell, form.register
-    known = place.rank is None or constant(place.rank) is not None
-    if register is None or not known or None in updated or constant(place.address) in {None, *updated}:
+    register = form.register
+    if register is None or not known.has(form.access.cell):
         return edge
     wanted, ways = compared(form.until.holds, register), branches(automaton, edge.target, register)
     if wanted is None or ways is None or wanted not in (each for each, _ in ways):
@@ -73,16 +76,11 @@ def _testing(form: Form, values: Collection[int]) -> Form:
     return replace(form, access=form.access._replace(tests=tuple(sorted(values))))
 
 
-def _may_test(form: Form, updated: Collection[int | None]) -> bool:
-    """Whether this is an await of a known cell that is at none of the addresses ``updated`` (None: anywhere)."""
+def _may_test(form: Form, known: KnownCells) -> bool:
+    """Whether this is an await of a ``known`` cell."""
     if not isinstance(form, core.Immediate) or form.condition is None or form.update or form.register is not None:
         return False
-    address = _address(form.access)
-    return address is not None and address not in updated and None not in updated
-
-
-def _address(access: core.Access[core.Place]) -> int | None:
-    return constant(access.cell.address)
+    return known.has(form.access.cell)
 
 
 def _compared(automaton: ControlAutomaton, awaits: Iterable[Form], registers: int) -> Mapping[Form, set[int]]:

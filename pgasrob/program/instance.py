@@ -529,7 +529,7 @@ def _as_read(
     if reading.waits == "condition" and any(map(_may_test, found)):
         from pgasrob.program.conditional_waits import with_conditional_waits
 
-        found = with_conditional_waits(found, len(program.registers))
+        found = with_conditional_waits(found, program, max(home) + 1)
     return found
 
 

@@ -8,27 +8,27 @@ condition that the cell is compared with: adding 1 to a counter, all but the las
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pgasrob.program import core
 from pgasrob.program.commands import FetchAdd, TestedAdd
-from pgasrob.program.comparisons import Comparison, branches
+from pgasrob.program.comparisons import Comparison, KnownCells, branches
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import Const, constant
 
 
-def with_tested_adds(automaton: ControlAutomaton, updated: Collection[int | None]) -> ControlAutomaton:
-    """``automaton`` with these updates; none at one of the addresses ``updated`` (None: anywhere), which updates change
-    that commute with their kind. Their transitions have occurrences of their own, after all others."""
+def with_tested_adds(automaton: ControlAutomaton, known: KnownCells) -> ControlAutomaton:
+    """``automaton`` with these updates of ``known`` cells. Their transitions have occurrences of their own, after all
+    others."""
     adds = [edge for edge in automaton.transitions if isinstance(edge.command, FetchAdd)]
-    if not adds or None in updated:
+    if not adds:
         return automaton
     first = 1 + max(each.occurrence for each in automaton.transitions)
     numbers: dict[tuple[int, int], int] = {}
 
     def read(edge: Transition) -> Sequence[Transition]:
-        ways = _ways(automaton, edge, updated)
+        ways = _ways(automaton, edge, known)
         if not ways:
             return (edge,)
         found = []
@@ -41,16 +41,14 @@ def with_tested_adds(automaton: ControlAutomaton, updated: Collection[int | None
 
 
 def _ways(
-    automaton: ControlAutomaton, edge: Transition, updated: Collection[int | None]
+    automaton: ControlAutomaton, edge: Transition, known: KnownCells
 ) -> list[tuple[Comparison, Transition]] | None:
     """The comparisons of what ``edge`` fetches that come next, each with the assume by which the rank goes on; None
     where it is used otherwise, or too little is known."""
     form, command = edge.form, edge.command
     if not isinstance(command, FetchAdd) or not isinstance(form, core.Immediate):
         return None
-    place = form.access.cell
-    known = (place.address, command.rank, command.operand)
-    if any(constant(each) is None for each in known) or constant(place.address) in updated:
+    if constant(command.operand) is None or not known.has(form.access.cell):
         return None
     ways = branches(automaton, edge.target, command.register.index)
     if not ways or edge.last:

@@ -29,6 +29,7 @@ def compared(*blocks: str, reading: Reading = DEFAULT_READING) -> list[tuple[int
         ("r <- mem[y]; s <- r; await(mem[x] >= s);", [()]),
         ("loop { r <- r + 1; await(mem[x] >= r); }", [()]),
         ("await(mem[flag + r] == 1);", [()]),
+        ("await(mem[flag + 9] == 1);", [()]),
         ("await(mem[x] >= 1 / r);", [()]),
         ("await_add(0, mem[x] >= 1, 1);", [()]),
         ("update(add, 1, 0, x, q); await(mem[x] >= 1); await(mem[y] >= 1);", [(), (1,)]),

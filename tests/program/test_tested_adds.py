@@ -41,6 +41,8 @@ ONE = [("==", 1, "1 int32"), ("!=", 1, "1 int32")]
         ("r <- fetch_add(0, x, 1); s <- 1; if (r == 1) { mem[y] <- 1; }", []),
         ("r <- fetch_add(0, x, 1); if (r == 1) { } update(add, 1, 0, x, q);", []),
         ("r <- fetch_add(0, x, 1); if (r == 1) { } update(add, 1, 0, y, q);", ONE),
+        ("r <- fetch_add(7, x, 1); if (r == 1) { mem[y] <- 1; }", []),
+        ("r <- fetch_add(0, x - 1, 1); if (r == 1) { mem[y] <- 1; }", []),
         ("loop { r <- fetch_add(0, x, 1); if (r < 1) { mem[y] <- 1; } }", []),
         ("loop { r <- fetch_add(0, x, 1); if (r == 1) { mem[y] <- 1; } }", ONE),
     ],
