@@ -66,6 +66,6 @@ def _has_condition(form: Form, assertions: bool) -> bool:
         case core.Test(_, blocks):
             return blocks or assertions
         case core.Immediate():
-            return form.until is not None or (form.condition is not None and not core.is_swap(form))
+            return form.may_block  # of a compare_swap, too: the one that fails conflicts with less
         case _:
             return False

@@ -41,7 +41,7 @@ def relevant(body: str, nodes: int = 1) -> tuple[str, str]:
         ("r <- fetch_add(0, x, s); assume(r);", "rs", "x"),
         ("r <- swap(0, x, s); t <- mem[x]; assume(t);", "st", "x"),
         ("r <- compare_swap(0, x, s, t); assume(r);", "rst", "x"),
-        ("r <- compare_swap(0, x, s, t);", "", ""),
+        ("r <- compare_swap(0, x, s, t);", "st", "x"),
     ],
 )
 def test_what_decides_something(body: str, registers: str, cells: str) -> None:
