@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import MIRRORED, NEGATED, Binary, Expr, Register, Unary, constant
+from pgasrob.program.shown_places import Shown
 
 
 class Comparison(NamedTuple):
@@ -23,17 +24,23 @@ class Comparison(NamedTuple):
 
 class KnownCells(NamedTuple):
     """Which places are cells that are known from the text: on ``nodes`` nodes of so many ``cells``, and at none of the
-    addresses ``updated`` (None: anywhere), which updates change that commute with their kind."""
+    addresses ``updated`` (None: anywhere), which updates change that commute with their kind. ``shown``: where the
+    source shows what no command does."""
 
     nodes: int
     cells: int
     updated: frozenset[int | None]
+    shown: Shown | None = None
 
     def has(self, place: core.Place) -> bool:
         address, rank = constant(place.address), None if place.rank is None else constant(place.rank)
         if address is None or not 0 <= address < self.cells or not self.updated.isdisjoint((None, address)):
             return False
         return place.rank is None or (rank is not None and 0 <= rank < self.nodes)
+
+    def shows(self, edge: Transition) -> bool:
+        """Whether what the command of ``edge`` brings may be shown, by output or by what main returns."""
+        return self.shown is not None and edge.span in self.shown.giving
 
 
 @lru_cache(maxsize=4096)

@@ -35,7 +35,7 @@ def with_conditional_waits(
     :attr:`~pgasrob.program.core.Access.tests`, and with tested adds."""
     forms = [edge.form for automaton in automata for edge in automaton.transitions]
     updated = (constant(made.cell.address) for form in forms for made in core.accesses_of(form) if made.commutes)
-    known = KnownCells(nodes, program.cells, frozenset(updated))
+    known = KnownCells(nodes, program.cells, frozenset(updated), program.shown)
 
     def read(automaton: ControlAutomaton) -> ControlAutomaton:
         automaton = _with_tested_polls(automaton, known)
@@ -61,7 +61,7 @@ def _tested_poll(automaton: ControlAutomaton, edge: Transition, known: KnownCell
     if not isinstance(form, core.Immediate) or form.until is None or form.condition is not None or form.until.gathers:
         return edge
     register = form.register
-    if register is None or not known.has(form.access.cell):
+    if register is None or not known.has(form.access.cell) or known.shows(edge):
         return edge
     wanted, ways = compared(form.until.holds, register), branches(automaton, edge.target, register)
     if wanted is None or ways is None or wanted not in (each for each, _ in ways):

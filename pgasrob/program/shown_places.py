@@ -66,6 +66,11 @@ class Shown:
     def __reduce__(self) -> tuple[type[Shown], tuple[Callable[[], tuple[ShownIn, ...]]]]:
         return Shown, (_Found(self.functions),)
 
+    @cached_property
+    def giving(self) -> frozenset[Span]:
+        """Where the source shows something, or gives a value to what is shown, or to what decides about it."""
+        return frozenset(each.spans[place] for each in self.functions for place in each.shows)
+
     def between(self, spans: Collection[Span], others: Collection[Span]) -> bool:
         """Whether something may be shown between two of the commands at ``spans``, without one at ``others``, which
         are commands for sure."""

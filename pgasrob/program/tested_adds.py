@@ -48,7 +48,7 @@ def _ways(
     form, command = edge.form, edge.command
     if not isinstance(command, FetchAdd) or not isinstance(form, core.Immediate):
         return None
-    if constant(command.operand) is None or not known.has(form.access.cell):
+    if constant(command.operand) is None or not known.has(form.access.cell) or known.shows(edge):
         return None
     ways = branches(automaton, edge.target, command.register.index)
     if not ways or edge.last:

@@ -73,7 +73,8 @@ class OutcomesResult(TypedDict):
     are what ``values`` are of, some of the registers and cells when they were ``chosen``; ``doubles`` are those of
     which the values are the bits of doubles. ``network_only`` is how many outcomes are so, null when that is not known.
     ``left_out``: lines of commands at which a process may end instead, by an empty branch; runs that do so are not
-    counted. ``polls``: whether `check` has reads that are no events when they fail; here all are. A text that is no
+    counted. ``polls``: whether `check` has reads that are no events when they fail; here all are. ``only_compares``:
+    whether `check` reads some values only as far as they are compared; here they count. A text that is no
     program has ``errors`` and no nodes.
     """
 
@@ -95,6 +96,7 @@ class OutcomesResult(TypedDict):
     faults: list[PossibleFault]
     left_out: list[int]
     polls: bool | None
+    only_compares: bool | None
     stats: OutcomesStats
     errors: list[Error]
     count_note: NotRequired[CountNote]
@@ -136,6 +138,7 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         ],
         "left_out": list(found.left_out),
         "polls": found.polls,
+        "only_compares": found.only_compares,
         "stats": {
             "sc_states": found.sc_states,
             "network_states": found.network_states,
@@ -168,6 +171,7 @@ def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> Ou
         "faults": [],
         "left_out": [],
         "polls": None,
+        "only_compares": None,
         "stats": {"sc_states": 0, "network_states": 0, "seconds": 0.0},
         "errors": errors,
     }

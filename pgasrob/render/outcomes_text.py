@@ -262,6 +262,8 @@ def _sentences(result: OutcomesResult) -> Iterator[tuple[str, str]]:
     if only:
         them = "it" if len(only) == 1 else "them"
         reading = " when polls that fail are counted (--failed-polls count)" if result["polls"] else ""
+        if result["only_compares"]:
+            reading += " when values that are only compared count (--waits value)"
         runs = f"No SC run has outcome {_numbers(only)}, so no run to {them} looks like one: the program is not robust"
         runs += f"{reading}."
         yield f"{runs} --example {only[0]['row']} shows a run.", "bad"

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgasrob.display import Result
+from pgasrob.program import core
 from pgasrob.program.control import may_be_left_out
 from pgasrob.program.instance import Instance, instantiate
 from pgasrob.robustness.limits import Limits
@@ -98,6 +99,16 @@ class Outcomes(Result):
         """Whether some reads are polls in the default reading of robustness, in which failed polls are no events; here
         they are counted as events."""
         return instantiate(self.instance.program, self.instance.nodes).polls
+
+    @property
+    def only_compares(self) -> bool:
+        """Whether some values that are fetched are read in the default reading only as far as they are compared; here
+        they are what registers hold."""
+        instance = instantiate(self.instance.program, self.instance.nodes)
+        return any(
+            isinstance(form, core.Immediate) and bool(form.access.tests) and form.register is not None
+            for form in instance.forms
+        )
 
     @property
     def sc_runs(self) -> int | None:

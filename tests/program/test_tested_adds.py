@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import pgasrob
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program import core
 from pgasrob.program.commands import TestedAdd
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -49,6 +51,42 @@ ONE = [("==", 1, "1 int32"), ("!=", 1, "1 int32")]
 )
 def test_which_are_only_compared(block: str, expected: list[tuple[str, int, str]]) -> None:
     assert outcomes(block) == expected
+
+
+C = """\
+#include <stdio.h>
+#include <shmem.h>
+static int count, data, seen;
+static int next(void) {{ return shmem_int_atomic_fetch_inc(&count, 0); }}
+int main(void) {{
+  shmem_init();
+  int me = shmem_my_pe(), d = 0;
+  if (me == 0) shmem_int_atomic_set(&data, 1, 1);
+  int old = next();
+  if (old == 5) shmem_quiet();
+  if (me == 1) d = shmem_int_atomic_fetch(&data, 1);
+  {shows}
+  shmem_finalize();
+  return d;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("shows", "answer"),
+    [
+        ("", "robust"),
+        ('printf("%d\\n", d);', "robust"),
+        ('printf("%d\\n", old);', "not robust"),
+        ('seen = old; printf("%d\\n", seen);', "not robust"),
+        ("if (old > 1) return 7;", "not robust"),
+        ("for (int i = 0; i < old; i++) d += 2;", "not robust"),
+    ],
+)
+def test_what_is_printed_later_is_not_only_compared(shows: str, answer: str) -> None:
+    program = parse_c(C.format(shows=shows))
+    assert pgasrob.check(program, nodes=2).verdict == answer
+    assert pgasrob.check(program, nodes=2, waits="value").verdict == "not robust"
 
 
 def test_by_value_none_is() -> None:
