@@ -153,13 +153,30 @@ class Exploration:
                 if key[0] not in (BARRIER, *choice.ranks) and independent(its, footprint)
             }
             node.asleep[choice.key] = footprint
-            after = self._node(self._issue(node.state, choice), asleep)
+            state = self._issue(node.state, choice)
+            after = self._node(state, self._asleep_behind(asleep, footprint, state))
             self._nodes.append(after)
             self.events += 1
             if self._ends(after):
                 yield self._trace()
             else:
                 yield None
+
+    def _asleep_behind(
+        self, asleep: dict[tuple[int, ...], Footprint], issued: Footprint, state: SequentialState
+    ) -> dict[tuple[int, ...], Footprint]:
+        """Those ``asleep`` that also behind what was ``issued``, in ``state``, do not conflict with it: of two adds
+        that are only compared the second one may turn a condition, whichever that is."""
+        if self._conditions is None:
+            return asleep
+        behind = {
+            key: self._footprint(Choice(rank, (command,), (rank,)), state)
+            for key in asleep
+            for rank in key[:1]
+            for command in self._positions[rank][-1].commands
+            if (command.transition.occurrence,) == key[1:]
+        }
+        return {key: its for key, its in behind.items() if independent(its, issued)}
 
     @property
     def state(self) -> SequentialState:
@@ -331,17 +348,17 @@ class Exploration:
             looks.append(core.Access(EVERYTHING, not mixed, mixed))
         return tuple(looks)
 
-    def _footprint(self, choice: Choice) -> Footprint:
+    def _footprint(self, choice: Choice, state: SequentialState | None = None) -> Footprint:
         if choice.rank == BARRIER:
             return ()
         (command,) = choice.commands
-        return (*self._own(choice.rank, command), *self._looks_of(choice.rank, command))
+        return (*self._own(choice.rank, command, state or self.state), *self._looks_of(choice.rank, command))
 
-    def _own(self, rank: int, command: Command) -> Footprint:
-        """The accesses of a command, and the conditions that it turns, were it next."""
+    def _own(self, rank: int, command: Command, state: SequentialState) -> Footprint:
+        """The accesses of a command, and the conditions that it turns, were it next in ``state``."""
         if self._conditions is None:
             return core.accesses_of(command.operands)
-        done = performed(command.operands, self._positions[rank][-1].registers, self.state.memory)
+        done = performed(command.operands, self._positions[rank][-1].registers, state.memory)
         if done is None:
             return self._conditions.at_issue(command.operands)
         chain, turned = self._with_conditions(command.operands, done[2])
@@ -405,7 +422,7 @@ class Exploration:
                 self._find_earlier(rank, other)
         last = self._last(rank)
         waits = isinstance(command.operands, core.Immediate) and not command.operands.access.counts and command.waits
-        own = () if waits else self._own(rank, command)
+        own = () if waits else self._own(rank, command, self.state)
         met = {
             entry.event.number: entry.event
             for access in (*own, *self._looks_of(rank, command))

@@ -106,7 +106,8 @@ class Outcomes(Result):
         they are what registers hold."""
         instance = instantiate(self.instance.program, self.instance.nodes)
         return any(
-            isinstance(form, core.Immediate) and bool(form.access.tests) and form.register is not None
+            isinstance(form, core.Immediate)
+            and (form.access.counts != "" or (bool(form.access.tests) and form.register is not None))
             for form in instance.forms
         )
 

@@ -123,11 +123,23 @@ CENTRAL = """
 """
 
 
-@pytest.mark.parametrize(("nodes", "counts"), [(2, (2, 0)), (3, (3, 1)), (4, (4, 3)), (5, (5, 6))])
-def test_who_comes_last_is_all_that_a_central_barrier_tells(nodes: int, counts: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("nodes", "counts"), [(2, (2, 0)), (3, (6, 0)), (4, (12, 1)), (5, (20, 4))])
+def test_only_the_last_two_in_a_central_barrier_are_ordered(nodes: int, counts: tuple[int, int]) -> None:
     declarations = "memory x, y;\nqueue q;\nregister r, s;"
     search = TraceSearch(instance(CENTRAL, nodes=nodes, declarations=declarations))
     assert answer(search) is False and (search.traces, search.exploration.redundant) == counts
+
+
+def test_the_second_of_two_adds_turns_a_condition_whichever_it_is() -> None:
+    """So an add that does not turn it at first is woken by the other one."""
+    blocks = (
+        "write(w, 1, y, q); r <- fetch_add(0, x, 1); if (r < 0) { }",
+        "r <- fetch_add(0, x, 1); if (r <= 1) { mem[z] <- 1; } s <- fetch_add(1, y, 1);",
+    )
+    program = instance(*blocks, declarations="memory x, y, z, w = 2;\nqueue q;\nregister r, s;")
+    assert answer(DefinitionSearch(program)) is True
+    assert answer(TraceSearch(program)) is True
+    assert not twins.available() or answer(NativeTraceSearch(program)) is True
 
 
 @pytest.mark.skipif(not twins.available(), reason="needs the kernel")

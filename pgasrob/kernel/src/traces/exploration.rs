@@ -201,19 +201,44 @@ impl Exploration {
                 self.find_races(tables, world, rank, &command)?;
                 let footprint = self.run.footprint(tables, world, rank, &command)?;
                 let node = &mut self.nodes[at];
-                let asleep = node
+                let mut asleep: Vec<Asleep> = node
                     .asleep
                     .iter()
                     .filter(|asleep| asleep.rank != rank && independent(&asleep.footprint, &footprint))
                     .cloned()
                     .collect();
                 world.budget.give(node.bytes());
+                let issued = footprint.clone();
                 node.asleep.push(Asleep { rank, transition: command.transition, footprint });
                 world.budget.take(node.bytes())?;
                 self.run.issue(tables, world, rank, &command)?;
+                if command.counts {
+                    asleep = self.asleep_behind(tables, world, asleep, &issued)?;
+                }
                 self.enter(tables, world, asleep)
             }
         }
+    }
+
+    /// Those `asleep` that also behind what was `issued` do not conflict with it: of two adds that are only compared the
+    /// second one may turn a condition, whichever that is.
+    fn asleep_behind(
+        &self,
+        tables: &Tables,
+        world: &mut World,
+        asleep: Vec<Asleep>,
+        issued: &[Access],
+    ) -> Result<Vec<Asleep>> {
+        let mut found = Vec::new();
+        for each in asleep {
+            let commands = &self.run.at(each.rank).commands;
+            let Some(command) = commands.iter().find(|command| command.transition == each.transition) else { continue };
+            let footprint = self.run.footprint(tables, world, each.rank, command)?;
+            if independent(&footprint, issued) {
+                found.push(Asleep { footprint, ..each });
+            }
+        }
+        Ok(found)
     }
 
     /// Notes the node to which the run has come.
@@ -378,7 +403,8 @@ impl Exploration {
         }
         let mut value = self.run.memory[command.cell];
         let left = |entry: &Entry| self.run.events[event].is_in(&self.run.events[entry.event].clock);
-        if let Some(layer) = self.run.cells.layers(command.waits_at).iter().find(|layer| layer.entries.iter().any(left)) {
+        if let Some(layer) = self.run.cells.layers(command.waits_at).iter().find(|layer| layer.entries.iter().any(left))
+        {
             let kept = layer.entries.iter().filter(|entry| !left(entry)).filter_map(|entry| entry.update);
             value = value_after(world, layer.before, kept)?;
         }
