@@ -258,7 +258,7 @@ class Exploration:
         if before is not None:
             node.level = before.level + before.branches
         if node.level < self._part.levels and node.ranks:
-            private = self._private(choices, asleep)
+            private = self._private(state, choices, asleep)
             node.ranks = {BARRIER, *range(nodes)} if private is None else {private}
             awake = [choice for choice in choices if choice.rank in node.ranks and choice.key not in asleep]
             node.branches = len(awake) > 1
@@ -273,7 +273,9 @@ class Exploration:
         """Whether ``rank`` is to go on now, where it can; one that does not has to look at what would make it."""
         return True
 
-    def _private(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> int | None:
+    def _private(
+        self, state: SequentialState, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]
+    ) -> int | None:
         """A rank whose next commands, all of them awake, no other rank can ever make a difference to, nor they to it:
         it is enough to try these."""
         sleepy = {choice.rank for choice in choices if choice.key in asleep}
@@ -282,7 +284,7 @@ class Exploration:
             if not any(
                 command.waits
                 or isinstance(command.operands, core.Barrier)
-                or self._footprint(Choice(rank, (command,), (rank,)))
+                or self._footprint(Choice(rank, (command,), (rank,)), state)
                 for command in commands
             ):
                 return rank
