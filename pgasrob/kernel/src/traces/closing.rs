@@ -12,7 +12,8 @@ use crate::tables::{Condition, Tables};
 use crate::touch;
 use crate::traces::delaying::{Delaying, Left, Order, Source};
 use crate::traces::layers::Entry;
-use crate::traces::run::{BARRIER, Event, Made, Run, made_by, turned};
+use crate::traces::made::{Made, made_by, turned};
+use crate::traces::run::{BARRIER, Event, Run};
 use crate::traces::standing::{Next, passes};
 use crate::traces::subsets::{MOST_SETS, Updates, combinations, value_after};
 use crate::world::World;
@@ -252,11 +253,8 @@ impl<'a> Closing<'a> {
             let against = access.against();
             (ways & against != 0, ways & touch::delayed(against) != 0)
         };
-        let conditions = if tainted {
-            Conditions::default()
-        } else {
-            self.conditions(world, delaying, candidate, &without)?
-        };
+        let conditions =
+            if tainted { Conditions::default() } else { self.conditions(world, delaying, candidate, &without)? };
         let enters = |now: usize| {
             tainted
                 || conditions.turned(bound.len() + now)
@@ -281,7 +279,8 @@ impl<'a> Closing<'a> {
         without: &Left,
     ) -> Result<Conditions> {
         let (tables, command) = (self.tables, self.command(candidate));
-        let tested = |&(number, _): &(usize, &Condition)| delaying.touched(self.run, number, without) & touch::READ != 0;
+        let tested =
+            |&(number, _): &(usize, &Condition)| delaying.touched(self.run, number, without) & touch::READ != 0;
         let changes = |access: &Access| access.ways & touch::CHANGED != 0;
         let mut changed = command.accesses.all().iter().filter(|access| changes(access));
         if !changed.any(|access| tables.conditions_of(access.cell).any(|condition| tested(&condition))) {
@@ -301,9 +300,10 @@ impl<'a> Closing<'a> {
             let turns = |world: &World, place: usize, made: &Made| {
                 // What D finds when something has been changed before it is another matter: anything may be turned.
                 let any = place >= before && changes_before && made.after.is_some();
-                tables.conditions_of(made.access.cell).filter(tested).any(|(number, _)| {
-                    any || turned(tables, world, made).contains(&number)
-                })
+                tables
+                    .conditions_of(made.access.cell)
+                    .filter(tested)
+                    .any(|(number, _)| any || turned(tables, world, made).contains(&number))
             };
             found.0.push(made.iter().enumerate().any(|(place, made)| turns(world, place, made)));
         }

@@ -208,21 +208,22 @@ impl Exploration {
                     .cloned()
                     .collect();
                 world.budget.give(node.bytes());
-                let issued = footprint.clone();
                 node.asleep.push(Asleep { rank, transition: command.transition, footprint });
                 world.budget.take(node.bytes())?;
                 self.run.issue(tables, world, rank, &command)?;
-                if command.counts {
-                    asleep = self.asleep_behind(tables, world, asleep, &issued)?;
+                if command.counts
+                    && let Some(issued) = self.nodes[at].asleep.last()
+                {
+                    asleep = self.still_asleep(tables, world, asleep, &issued.footprint)?;
                 }
                 self.enter(tables, world, asleep)
             }
         }
     }
 
-    /// Those `asleep` that also behind what was `issued` do not conflict with it: of two adds that are only compared the
-    /// second one may turn a condition, whichever that is.
-    fn asleep_behind(
+    /// Those `asleep` that do not conflict with what was `issued` where they come after it, either: of two adds that are
+    /// only compared the second one may turn a condition, whichever that is.
+    fn still_asleep(
         &self,
         tables: &Tables,
         world: &mut World,

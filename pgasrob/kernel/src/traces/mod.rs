@@ -7,6 +7,7 @@ pub mod closing;
 pub mod delaying;
 pub mod exploration;
 pub mod layers;
+pub mod made;
 pub mod run;
 pub mod search;
 pub mod standing;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::access::Access;
 use crate::barriers;
-use crate::commands::{Command, Phase};
+use crate::commands::Command;
 use crate::intern::ValueId;
 use crate::memory::{Result, filled, push};
 use crate::moves::PlayedMove;
@@ -17,9 +17,9 @@ use crate::tables::Tables;
 use crate::touch::{self};
 use crate::traces::clock::{Clock, Epoch, Past};
 use crate::traces::layers::{Cells, Entry};
+use crate::traces::made::{Made, made_by, turned};
 use crate::traces::standing::{Next, Standing, passes};
 use crate::traces::subsets::Commuting;
-use crate::updates::Given;
 use crate::world::World;
 
 /// In place of a rank: who takes part in barriers is everybody.
@@ -28,88 +28,6 @@ pub const BARRIER: usize = usize::MAX;
 const LONG: usize = 1_000;
 /// The place of an access in the chain of its command, when it is a look.
 const LOOK: u8 = u8::MAX;
-
-/// An access as it was made. `before`: what the cell held; `after`: what it holds then, if it has been changed. Of a
-/// condition that is turned `by` is the place of the change in the chain of its command.
-#[derive(Clone, Copy, Debug)]
-pub struct Made {
-    pub access: Access,
-    pub before: ValueId,
-    pub after: Option<ValueId>,
-    pub update: Option<Commuting>,
-    pub by: u8,
-}
-
-impl Made {
-    fn reading(access: Access, before: ValueId) -> Self {
-        Made { access, before, after: None, update: None, by: 0 }
-    }
-}
-
-/// The accesses of a command, one after the other, where the cell of each holds what `held` says, by its place in the
-/// chain, unless the command has changed it before.
-pub fn made_by(
-    world: &mut World,
-    operands: &Operands<'_>,
-    mut held: impl FnMut(&mut World, usize, usize) -> Result<ValueId>,
-) -> Result<Vec<Made>> {
-    let mut all: Vec<Made> = Vec::new();
-    let mut hold = |world: &mut World, all: &[Made], cell: usize| {
-        let own = all.iter().rev().find_map(|made| if made.access.cell == cell { made.after } else { None });
-        own.map_or_else(|| held(world, all.len(), cell), Ok)
-    };
-    match operands {
-        Operands::Immediate { access, update, .. } => {
-            let before = hold(world, &all, access.cell)?;
-            let after = if let Some(update) = update { Some(update.of(world, before)?) } else { None };
-            all.push(Made { after, ..Made::reading(*access, before) });
-        }
-        Operands::Transfer(transfer) => {
-            let mut value = 0;
-            if let Some(access) = transfer.captured() {
-                value = hold(world, &all, access.cell)?;
-                all.push(Made::reading(access, value));
-            }
-            let mut update = transfer.update();
-            for step in transfer.steps() {
-                let access = transfer.access(step);
-                let before = hold(world, &all, access.cell)?;
-                let mut made = Made::reading(access, before);
-                match (step.phase, &mut update) {
-                    (Phase::Source, None) => value = before,
-                    (Phase::Source, Some(update)) => (value, update.operand) = (before, Given::Number(before)),
-                    (Phase::Expected, Some(update)) => update.expected = before,
-                    (Phase::Destination, Some(update)) => {
-                        if access.ways & !(touch::READ | touch::WRITTEN) != 0 {
-                            let operand = update.operand.number(world)?;
-                            made.update = Some(Commuting { operation: update.operation, kind: update.kind, operand });
-                        }
-                        made.after = Some(update.of(world, before)?);
-                        value = before; // for the step that writes the result
-                    }
-                    (Phase::Expected, None) => {}
-                    (Phase::Destination | Phase::Result, _) => made.after = Some(value),
-                }
-                all.push(made);
-            }
-        }
-        _ => {}
-    }
-    Ok(all)
-}
-
-/// The conditions that a change turns, with their numbers, and that of the cell if it turns any and adds are tested there.
-pub fn turned(tables: &Tables, world: &World, made: &Made) -> Vec<usize> {
-    let Some(after) = made.after else { return Vec::new() };
-    let (before, after) = (world.values.get(made.before), world.values.get(after));
-    let conditions = tables.conditions_of(made.access.cell);
-    let turns = conditions.filter(|(_, condition)| condition.turns(before, after));
-    let mut numbers: Vec<usize> = turns.map(|(number, _)| number).collect();
-    if !numbers.is_empty() {
-        numbers.extend(tables.counted(made.access.cell));
-    }
-    numbers
-}
 
 #[derive(Debug)]
 pub struct Event {
@@ -330,13 +248,7 @@ impl Run {
     }
 
     /// The conditions that a command would turn, were it next.
-    pub fn would_turn(
-        &self,
-        tables: &Tables,
-        world: &mut World,
-        rank: usize,
-        command: &Next,
-    ) -> Result<Vec<Access>> {
+    pub fn would_turn(&self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<Vec<Access>> {
         if self.may_turn(tables, command).next().is_none() {
             return Ok(Vec::new());
         }
@@ -517,7 +429,8 @@ impl Run {
             }
             _ => before,
         };
-        let mut own: Vec<Made> = made.iter().zip(command.accesses.all()).map(|(made, &access)| Made { access, ..*made }).collect();
+        let mut own: Vec<Made> =
+            made.iter().zip(command.accesses.all()).map(|(made, &access)| Made { access, ..*made }).collect();
         if command.counts
             && let Some(Operands::Immediate { update: Some(update), .. }) = &operands
         {
