@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.relevance import relevance
 from pgasrob.program import core
-from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.control import Transition
 from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import Const, constant
 from pgasrob.program.instance import Instance
@@ -61,18 +62,14 @@ def _candidates(instance: Instance) -> dict[Command, tuple[tuple[int, ...], int]
 def _changed(instance: Instance, fixed: Mapping[Command, tuple[int, ...]]) -> Instance:
     """``instance`` with these addresses of the accesses of these commands."""
 
-    def changed(rank: int, transition: Transition) -> Transition:
+    def changed(rank: int, transition: Transition) -> tuple[Transition]:
         addresses = fixed.get((rank, transition.occurrence, transition.variant))
         if addresses is None:
-            return transition
-        return transition.with_form(_at(transition.form, addresses), transition.variant)
+            return (transition,)
+        return (transition.with_form(_at(transition.form, addresses), transition.variant),)
 
-    return instance.with_automata(
-        tuple(
-            ControlAutomaton(tuple(tuple(changed(rank, each) for each in leaving) for leaving in automaton.out))
-            for rank, automaton in enumerate(instance.automata)
-        )
-    )
+    automata = enumerate(instance.automata)
+    return instance.with_automata(tuple(automaton.with_edges(partial(changed, rank)) for rank, automaton in automata))
 
 
 def _at(form: Form, addresses: Sequence[int]) -> Form:

@@ -48,12 +48,7 @@ def with_conditional_waits(
 
 def _with_tested_polls(automaton: ControlAutomaton, known: KnownCells) -> ControlAutomaton:
     """``automaton`` with its polls as tests that bring a value which is only compared, as they wait for it."""
-    out, changed = list[tuple[Transition, ...]](), False
-    for leaving in automaton.out:
-        edges = tuple(_tested_poll(automaton, edge, known) for edge in leaving)
-        changed = changed or any(new is not old for new, old in zip(edges, leaving, strict=True))
-        out.append(edges)
-    return ControlAutomaton(tuple(out)) if changed else automaton
+    return automaton.with_edges(lambda edge: (_tested_poll(automaton, edge, known),))
 
 
 def _tested_poll(automaton: ControlAutomaton, edge: Transition, known: KnownCells) -> Transition:
@@ -61,10 +56,10 @@ def _tested_poll(automaton: ControlAutomaton, edge: Transition, known: KnownCell
     if not isinstance(form, core.Immediate) or form.until is None or form.condition is not None or form.until.gathers:
         return edge
     register = form.register
-    if register is None or not known.has(form.access.cell) or known.shows(edge):
+    if register is None or not known.has(form.access.cell):
         return edge
     wanted, ways = compared(form.until.holds, register), branches(automaton, edge.target, register)
-    if wanted is None or ways is None or wanted not in (each for each, _ in ways):
+    if wanted is None or ways is None or wanted not in (each for each, _ in ways) or known.shows(edge):
         return edge
     tests = replace(form, access=form.access._replace(tests=(wanted.value,)))
     return edge.with_form(tests, edge.variant)

@@ -7,10 +7,11 @@ the next command. A state in which nothing may come next has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import chain
 
 from pgasrob.program.commands import Assume, Command
 from pgasrob.program.core import Form, lower
@@ -98,9 +99,11 @@ class ControlAutomaton:
 
     def with_forms(self, change: Callable[[Form], Form]) -> ControlAutomaton:
         """The same automaton with another form of every command."""
-        return ControlAutomaton(
-            tuple(tuple(edge.with_form(change(edge.form)) for edge in leaving) for leaving in self.out)
-        )
+        return self.with_edges(lambda edge: (edge.with_form(change(edge.form)),))
+
+    def with_edges(self, change: Callable[[Transition], Iterable[Transition]]) -> ControlAutomaton:
+        """The same automaton with what ``change`` makes of every edge in its place."""
+        return ControlAutomaton(tuple(tuple(chain.from_iterable(map(change, leaving))) for leaving in self.out))
 
 
 class TooManyWays(Exception):

@@ -20,26 +20,14 @@ def with_failing_swaps(automaton: ControlAutomaton) -> ControlAutomaton:
     swaps = sorted({each.occurrence for each in automaton.transitions if isinstance(each.command, CompareSwap)})
     first = 1 + max(each.occurrence for each in automaton.transitions)
     failing = {occurrence: first + number for number, occurrence in enumerate(swaps)}
-    return ControlAutomaton(
-        tuple(
-            tuple(
-                each
-                for edge in leaving
-                for each in ([edge] if edge.occurrence not in failing else _both(edge, failing[edge.occurrence]))
-            )
-            for leaving in automaton.out
-        )
+    return automaton.with_edges(
+        lambda edge: _both(edge, failing[edge.occurrence]) if edge.occurrence in failing else (edge,)
     )
 
 
 def without_failing_swaps(automaton: ControlAutomaton) -> ControlAutomaton:
     """``automaton`` without the transitions that `with_failing_swaps` has added."""
-    return ControlAutomaton(
-        tuple(
-            tuple(edge for edge in leaving if not isinstance(edge.command, FailedCompareSwap))
-            for leaving in automaton.out
-        )
-    )
+    return automaton.with_edges(lambda edge: () if isinstance(edge.command, FailedCompareSwap) else (edge,))
 
 
 def _both(edge: Transition, failing: int) -> tuple[Transition, Transition]:

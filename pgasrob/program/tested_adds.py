@@ -37,7 +37,7 @@ def with_tested_adds(automaton: ControlAutomaton, known: KnownCells) -> ControlA
             found.append(_testing(edge, *comparison, target, number))
         return found
 
-    return ControlAutomaton(tuple(tuple(each for edge in leaving for each in read(edge)) for leaving in automaton.out))
+    return automaton.with_edges(read)
 
 
 def _ways(
@@ -48,14 +48,14 @@ def _ways(
     form, command = edge.form, edge.command
     if not isinstance(command, FetchAdd) or not isinstance(form, core.Immediate):
         return None
-    if constant(command.operand) is None or not known.has(form.access.cell) or known.shows(edge):
+    if constant(command.operand) is None or not known.has(form.access.cell):
         return None
     ways = branches(automaton, edge.target, command.register.index)
     if not ways or edge.last:
         return None
     # A loop that draws tickets ends when there are no more: the analysis of counters has to see that.
     draws = automaton.goes_round[edge.target] and ways[0][0].relation not in ("==", "!=")
-    return None if draws else ways
+    return None if draws or known.shows(edge) else ways
 
 
 def _testing(edge: Transition, relation: str, value: int, after: Transition, occurrence: int) -> Transition:

@@ -154,7 +154,7 @@ class Exploration:
             }
             node.asleep[choice.key] = footprint
             state = self._issue(node.state, choice)
-            after = self._node(state, self._asleep_behind(asleep, footprint, state))
+            after = self._node(state, self._still_asleep(asleep, state))
             self._nodes.append(after)
             self.events += 1
             if self._ends(after):
@@ -162,21 +162,24 @@ class Exploration:
             else:
                 yield None
 
-    def _asleep_behind(
-        self, asleep: dict[tuple[int, ...], Footprint], issued: Footprint, state: SequentialState
+    def _still_asleep(
+        self, asleep: dict[tuple[int, ...], Footprint], state: SequentialState
     ) -> dict[tuple[int, ...], Footprint]:
-        """Those ``asleep`` that also behind what was ``issued``, in ``state``, do not conflict with it: of two adds
-        that are only compared the second one may turn a condition, whichever that is."""
-        if self._conditions is None:
+        """Those ``asleep`` that do not conflict with the last event where they come after it, in ``state``, either: of
+        two adds that are only compared the second one may turn a condition, whichever that is."""
+        event = self._run[-1]
+        if self._conditions is None or not isinstance(event.operands, core.Immediate):
             return asleep
-        behind = {
-            key: self._footprint(Choice(rank, (command,), (rank,)), state)
-            for key in asleep
-            for rank in key[:1]
-            for command in self._positions[rank][-1].commands
-            if (command.transition.occurrence,) == key[1:]
-        }
-        return {key: its for key, its in behind.items() if independent(its, issued)}
+        if not event.operands.access.counts:
+            return asleep
+        found, made = dict[tuple[int, ...], Footprint](), self._accesses(event)
+        for rank, occurrence in asleep:
+            commands = self._positions[rank][-1].commands
+            command = next(each for each in commands if each.transition.occurrence == occurrence)
+            its = (*self._own(rank, command, state), *self._looks_of(rank, command))
+            if independent(its, made):
+                found[rank, occurrence] = its
+        return found
 
     @property
     def state(self) -> SequentialState:
@@ -258,7 +261,7 @@ class Exploration:
         if before is not None:
             node.level = before.level + before.branches
         if node.level < self._part.levels and node.ranks:
-            private = self._private(state, choices, asleep)
+            private = self._private(choices, asleep)
             node.ranks = {BARRIER, *range(nodes)} if private is None else {private}
             awake = [choice for choice in choices if choice.rank in node.ranks and choice.key not in asleep]
             node.branches = len(awake) > 1
@@ -273,9 +276,7 @@ class Exploration:
         """Whether ``rank`` is to go on now, where it can; one that does not has to look at what would make it."""
         return True
 
-    def _private(
-        self, state: SequentialState, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]
-    ) -> int | None:
+    def _private(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> int | None:
         """A rank whose next commands, all of them awake, no other rank can ever make a difference to, nor they to it:
         it is enough to try these."""
         sleepy = {choice.rank for choice in choices if choice.key in asleep}
@@ -284,7 +285,8 @@ class Exploration:
             if not any(
                 command.waits
                 or isinstance(command.operands, core.Barrier)
-                or self._footprint(Choice(rank, (command,), (rank,)), state)
+                or core.accesses_of(command.operands)
+                or self._looks_of(rank, command)
                 for command in commands
             ):
                 return rank
@@ -350,11 +352,11 @@ class Exploration:
             looks.append(core.Access(EVERYTHING, not mixed, mixed))
         return tuple(looks)
 
-    def _footprint(self, choice: Choice, state: SequentialState | None = None) -> Footprint:
+    def _footprint(self, choice: Choice) -> Footprint:
         if choice.rank == BARRIER:
             return ()
         (command,) = choice.commands
-        return (*self._own(choice.rank, command, state or self.state), *self._looks_of(choice.rank, command))
+        return (*self._own(choice.rank, command, self.state), *self._looks_of(choice.rank, command))
 
     def _own(self, rank: int, command: Command, state: SequentialState) -> Footprint:
         """The accesses of a command, and the conditions that it turns, were it next in ``state``."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.program.commands import Assume, Command, Guess
-from pgasrob.program.control import ControlAutomaton
+from pgasrob.program.control import Transition
 from pgasrob.program.core import lower
 from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
@@ -59,16 +59,11 @@ def without_free_ways(instance: Instance) -> Instance:
     """The ``instance`` in which no rank goes on where such a way begins: all its runs are runs of the program, as far
     as that can be known, but those in which a rank stands there."""
     closed = lower(Assume(Const(0)))
-    automata = tuple(
-        ControlAutomaton(
-            tuple(
-                tuple(edge.with_form(closed) if _may_be_none(edge.command) else edge for edge in leaving)
-                for leaving in automaton.out
-            )
-        )
-        for automaton in instance.automata
-    )
-    return instance.with_automata(automata)
+
+    def without(edge: Transition) -> tuple[Transition]:
+        return (edge.with_form(closed) if _may_be_none(edge.command) else edge,)
+
+    return instance.with_automata(tuple(automaton.with_edges(without) for automaton in instance.automata))
 
 
 def _pending_behind(instance: Instance, computation: Computation) -> int | None:

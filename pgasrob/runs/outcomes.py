@@ -98,18 +98,26 @@ class Outcomes(Result):
     def polls(self) -> bool:
         """Whether some reads are polls in the default reading of robustness, in which failed polls are no events; here
         they are counted as events."""
-        return instantiate(self.instance.program, self.instance.nodes).polls
+        return self._as_checked.polls
 
     @property
     def only_compares(self) -> bool:
         """Whether some values that are fetched are read in the default reading only as far as they are compared; here
         they are what registers hold."""
-        instance = instantiate(self.instance.program, self.instance.nodes)
         return any(
             isinstance(form, core.Immediate)
             and (form.access.counts != "" or (bool(form.access.tests) and form.register is not None))
-            for form in instance.forms
+            for form in self._as_checked.forms
         )
+
+    @property
+    def _as_checked(self) -> Instance:
+        """The program in the default reading of robustness, instantiated once."""
+        found: Instance | None = self.instance.analyses.get("as checked")
+        if found is None:
+            found = instantiate(self.instance.program, self.instance.nodes)
+            self.instance.analyses["as checked"] = found
+        return found
 
     @property
     def sc_runs(self) -> int | None:

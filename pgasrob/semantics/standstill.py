@@ -15,7 +15,7 @@ from operator import or_
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast, get_args
 
 from pgasrob.program import core
-from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell
 from pgasrob.program.deciding import Command, Deciding
 from pgasrob.program.expressions import Fault
@@ -77,18 +77,11 @@ def without_polls(instance: Instance) -> Instance:
     if not instance.polls:
         return instance
 
-    def reads(form: core.Form) -> core.Form:
-        return replace(form, until=None) if isinstance(form, core.Immediate) else form
+    def reads(edge: Transition) -> tuple[Transition]:
+        form = replace(edge.form, until=None) if isinstance(edge.form, core.Immediate) else edge.form
+        return (edge.with_form(form, edge.variant),)
 
-    automata = tuple(
-        ControlAutomaton(
-            tuple(
-                tuple(edge.with_form(reads(edge.form), edge.variant) for edge in leaving) for leaving in automaton.out
-            )
-        )
-        for automaton in instance.automata
-    )
-    return instance.with_automata(automata)
+    return instance.with_automata(tuple(automaton.with_edges(reads) for automaton in instance.automata))
 
 
 class _Open(Exception):

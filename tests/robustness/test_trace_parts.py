@@ -79,7 +79,7 @@ def test_the_parts_have_every_trace_once() -> None:
 
 def test_above_the_subtrees_every_command_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were it the commands of some rank alone, the others would be asked for by a subtree that has no say there."""
-    monkeypatch.setattr(Exploration, "_private", lambda self, state, choices, asleep: choices[0].rank)
+    monkeypatch.setattr(Exploration, "_private", lambda self, choices, asleep: choices[0].rank)
     lost = 0
     for program in small(0, 25):
         whole, found = explored(program, WHOLE), in_parts(program, 2, 1)

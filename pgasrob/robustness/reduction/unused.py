@@ -8,7 +8,7 @@ from typing import Any
 
 from pgasrob.program import core
 from pgasrob.program.commands import Command, UpdateFrom, expressions_of
-from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.control import Transition
 from pgasrob.program.core import Access, Form, Place
 from pgasrob.program.declarations import Declared, MemoryObject
 from pgasrob.program.expressions import Const, Expr, Symbol, constant
@@ -39,10 +39,7 @@ def without_unused(instance: Instance) -> Instance:
             memory.append(_part(program, object, kept, first))
     if len(moves) == instance.size:
         return instance
-    automata = tuple(
-        ControlAutomaton(tuple(tuple(_moved(each, moves) for each in leaving) for leaving in automaton.out))
-        for automaton in instance.automata
-    )
+    automata = tuple(automaton.with_edges(lambda each: (_moved(each, moves),)) for automaton in instance.automata)
     return instance.with_automata(automata, replace(program, memory=tuple(memory)))
 
 
