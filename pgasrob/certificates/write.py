@@ -365,7 +365,7 @@ def _states(asked: States, most: int, look: Look) -> dict[State, Members]:
         found[state] = members
         for target in asked.followed(state, members):
             if target is None:
-                raise NoCertificate("the program is not robust")
+                raise NoCertificate("the program is not robust with waits read by value, as certificates have them")
             reached.setdefault(target, members or ())
         if len(reached) > most:
             raise _TooMany(f"more than {most} states would have to be listed")

@@ -112,7 +112,8 @@ def explain(options: ExplainOptions) -> int:
         refuse(str(error))
     mention_the_count(found.instance.program)
     verdict = found.verdict
-    title = f"{visible(options.file)}: {verdict.verdict}{on_nodes(verdict.nodes)}"
+    by_value = ", with waits read by value (--waits value)" * (found.tests and verdict.verdict == "not robust")
+    title = f"{visible(options.file)}: {verdict.verdict}{on_nodes(verdict.nodes)}{by_value}"
     _show(options.output, title, chapters(found, name), found.instance.program.source.text)
     return {"error": ERROR, "unknown": UNKNOWN}.get(verdict.verdict, ROBUST)
 

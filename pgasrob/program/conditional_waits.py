@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pgasrob.program import core
+from pgasrob.program.commands import Load, TestedAdd
 from pgasrob.program.comparisons import KnownCells, branches, compared
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form
@@ -44,6 +45,13 @@ def with_conditional_waits(
         return automaton.with_forms(lambda form: _testing(form, compared.get(form, ()))) if compared else automaton
 
     return [with_tested_adds(read(each), known) for each in automata]
+
+
+def only_compared(automata: Iterable[ControlAutomaton]) -> list[str]:
+    """The registers, in alphabetical order, that get a value in ``automata`` which is read only as it is compared."""
+    edges = (edge for automaton in automata for edge in automaton.transitions)
+    tests = (edge.command for edge in edges if isinstance(edge.form, core.Immediate) and edge.form.access.tests)
+    return sorted({test.register.name for test in tests if isinstance(test, Load | TestedAdd)})
 
 
 def _with_tested_polls(automaton: ControlAutomaton, known: KnownCells) -> ControlAutomaton:

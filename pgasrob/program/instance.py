@@ -151,6 +151,11 @@ class Instance:
         return any(isinstance(form, core.Immediate) and form.until is not None for form in self.forms)
 
     @cached_property
+    def tests(self) -> bool:
+        """Whether some await, poll or fetch is read by condition."""
+        return any(isinstance(form, core.Immediate) and form.access.tests for form in self.forms)
+
+    @cached_property
     def update_kinds(self) -> tuple[str, ...]:
         """The kinds of updates that commute with their own, in alphabetical order."""
         kinds = {made.commutes for form in self.forms for made in core.accesses_of(form)}

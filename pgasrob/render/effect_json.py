@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
+from pgasrob.program.conditional_waits import only_compared
 from pgasrob.program.core import accesses_of
 from pgasrob.render.double_values import value
 from pgasrob.render.process_numbers import numbered
@@ -53,8 +54,8 @@ class EffectDetail(TypedDict):
 
     There is such a run: it fails ``assertion``, or comes to ``place``, or has all of ``values``, with the ``ending``
     and all of the assertions ``failed`` that it fails where these are not null. Else all of them are null or empty, and
-    ``exhaustive`` says whether there is none; if not, ``reason`` and ``reason_code`` say why not. ``sc_states`` and
-    ``network_states`` were looked at.
+    ``exhaustive`` says whether there is none, ``but_for`` values of registers that are read only as they are compared;
+    if not, ``reason`` and ``reason_code`` say why not. ``sc_states`` and ``network_states`` were looked at.
     """
 
     values: list[EffectValue]
@@ -63,6 +64,7 @@ class EffectDetail(TypedDict):
     place: EffectPlace | None
     assertion: EffectPlace | None
     exhaustive: bool
+    but_for: list[str]
     reason: str | None
     reason_code: str | None
     sc_states: int
@@ -118,6 +120,7 @@ def effect_to_json(effect: library.Effect, instance: Instance) -> EffectDetail:
         "failed": None if effect.failed is None else [at(each.rank, each.occurrence) for each in effect.failed],
         "place": reached,
         "assertion": None if effect.assertion is None else at(effect.assertion.rank, effect.assertion.occurrence),
+        "but_for": only_compared(instance.automata) if instance.tests else [],
         "exhaustive": effect.reason is None and effect.kind != "none found",
         "reason": None if effect.reason is None else str(effect.reason),
         "reason_code": None if effect.reason is None else effect.reason.code,

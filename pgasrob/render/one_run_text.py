@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, run_table, verdict_text, words
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, paragraphs
-from pgasrob.render.outcomes_text import LOWERED, final_values, is_lowered
+from pgasrob.render.outcomes_text import LOWERED, final_values
+from pgasrob.render.source_places import is_lowered
 
 if TYPE_CHECKING:
     from pgasrob.render.one_run_json import RunResult, Simulation

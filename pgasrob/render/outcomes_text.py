@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, verdict_text
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, headline, paragraph, paragraphs, together
+from pgasrob.render.source_places import is_lowered
 
 if TYPE_CHECKING:
     from pgasrob.render.outcomes_json import OutcomeRow, OutcomesResult
@@ -198,11 +199,6 @@ def _the_same(result: OutcomesResult) -> str:
 def plain_values(values: dict[str, int]) -> str:
     """``r@0 = 0, r@1 = 2``."""
     return ", ".join(together(f"{name} = {value}") for name, value in values.items())
-
-
-def is_lowered(file: str) -> bool:
-    """Whether ``file`` is a C program, whose variables need not be registers."""
-    return file.endswith(".c")
 
 
 def final_values(values: dict[str, int], nodes: int, everything: bool) -> str:

@@ -23,6 +23,11 @@ def located(file: str, line: int, column: int | None = None) -> str:
     return f"{visible(other or file)}:{number}" + (f":{column}" if column is not None else "")
 
 
+def is_lowered(file: str) -> bool:
+    """Whether ``file`` is a C program, whose variables need not be registers."""
+    return file.endswith(".c")
+
+
 def label(line: int) -> str:
     """``line`` with its file in little room: of a long name the end is kept."""
     text = str(line or "")

@@ -121,12 +121,13 @@ def _events(run: library.BufferedRun) -> list[BufferedEvent]:
     return found
 
 
-def sentence(on_tso: OnTso, verdict: str) -> str:
-    """Sentences on what store buffers change for the verdict."""
+def sentence(on_tso: OnTso, verdict: str, waits: str) -> str:
+    """Sentences on what store buffers change for the verdict, which reads ``waits`` so."""
     if verdict == "not robust":
+        by_value = " Waits are read by value here (--waits value)." if waits == "value" else ""
         return (
             "Without store buffers (--cpu sc) every run looks like an SC run; with those of x86 a load may overtake a "
-            f"store: {pairs(on_tso['overtaken'])}."
+            f"store: {pairs(on_tso['overtaken'])}.{by_value}"
         )
     if verdict != "robust":
         return "Without store buffers (--cpu sc) the program is robust."

@@ -67,7 +67,7 @@ def verdict_report(
     lines += error_lines(result["file"], result["errors"])
     lines += paragraphs(known, width)
     if on_tso := result.get("on_tso"):
-        about_tso = store_buffers_text.sentence(on_tso, result["verdict"])
+        about_tso = store_buffers_text.sentence(on_tso, result["verdict"], result["waits"])
         lines += paragraph(
             PAIRS.sub("\u00a0", about_tso), width, "bad" if result["verdict"] == "not robust" else "", "  "
         )

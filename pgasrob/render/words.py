@@ -12,7 +12,7 @@ from pgasrob.render.barriers_waited_at import why_it_waits
 from pgasrob.render.effect_runs import ENDS, LIKE_NONE, is_unnamed, of_rank, reading
 from pgasrob.render.english import count, listed
 from pgasrob.render.process_numbers import home_of
-from pgasrob.render.source_places import located
+from pgasrob.render.source_places import is_lowered, located
 
 if TYPE_CHECKING:
     from pgasrob.render.effect_json import EffectPlace, EffectValue
@@ -475,6 +475,13 @@ def main_place(witness: Witness) -> int:
     return late[0]["issue"] if late else from_conflict(witness["cycle"] or [], witness["computation"])[0]["from"]
 
 
+def _only_compared(registers: Sequence[str]) -> str:
+    """An exception for ``registers``, in a clause, "" for none."""
+    if not registers:
+        return ""
+    return f", but for the value of {listed(registers)} where it is only compared (--waits value)"
+
+
 def effect(result: Result) -> str:
     """How a run on the network can differ from all SC runs in its outcome, in a sentence or two; "" when that was not
     looked for."""
@@ -484,7 +491,9 @@ def effect(result: Result) -> str:
     if result.get("effect") in ("none found", "none"):
         looked = f"{count(detail['sc_states'], 'SC state')} and {count(detail['network_states'], 'state')}"
         if detail["exhaustive"]:
-            return f"No outcome depends on it: every run on the network ends as some SC run does ({looked} were seen)."
+            but_for = "" if is_lowered(result["file"]) else _only_compared(detail["but_for"])
+            ends = f"every run on the network ends as some SC run does{but_for}"
+            return f"No outcome depends on it: {ends} ({looked} were seen)."
         return f"Whether an outcome depends on it is unknown, since {detail['reason']}."
     if assertion := detail["assertion"]:
         there = "" if result["assertions"] == "hold" else _there(assertion)

@@ -140,11 +140,20 @@ class TooManyUpdates(
 class WaitsByValue(
     Reason,
     code="waits-by-value",
-    sentence="what the {engine} engine found is a violation only if waits are read by value (--waits value)",
+    sentence="what the {engine} engine found is a violation only if waits are read by value (--waits value); "
+    "--engine traces reads them by condition",
 ):
     """An engine that reads waits by value has found a run that is no violation where they are read by condition."""
 
     engine: str
+
+
+class BuffersByValue(
+    Reason,
+    code="buffers-by-value",
+    sentence="with store buffers waits are read by value, and so the program is not robust (--waits value shows a run)",
+):
+    """Robust by condition without store buffers, but not by value, as the search with store buffers has it."""
 
 
 class NoModel(Reason, code="no-model", sentence="no model for SPIN: {why}"):

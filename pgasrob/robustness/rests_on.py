@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pgasrob.program import core
 from pgasrob.program.assumptions import Assumption, Kind, conflicts, failed_polls
 from pgasrob.program.instance import Instance
 
@@ -19,7 +18,7 @@ def rests_on(instance: Instance, engine: str, robust: bool) -> tuple[Assumption,
     found = {kind: Assumption(kind) for kind in EVERY}
     reading = instance.reading
     readings = failed_polls(reading.failed_polls), conflicts(reading.conflicts)
-    if any(isinstance(form, core.Immediate) and form.access.tests for form in instance.forms):
+    if instance.tests:
         found[Kind.WAITS] = Assumption(Kind.WAITS)
     found |= {each.kind: each for each in (*readings, *instance.program.assumptions)}
     if engine == "spin":

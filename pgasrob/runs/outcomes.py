@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgasrob.display import Result
-from pgasrob.program import core
+from pgasrob.program.conditional_waits import only_compared
 from pgasrob.program.control import may_be_left_out
 from pgasrob.program.instance import Instance, instantiate
 from pgasrob.robustness.limits import Limits
@@ -104,11 +104,7 @@ class Outcomes(Result):
     def only_compares(self) -> bool:
         """Whether some values that are fetched are read in the default reading only as far as they are compared; here
         they are what registers hold."""
-        return any(
-            isinstance(form, core.Immediate)
-            and (form.access.counts != "" or (bool(form.access.tests) and form.register is not None))
-            for form in self._as_checked.forms
-        )
+        return self._as_checked.tests and bool(only_compared(self._as_checked.automata))
 
     @property
     def _as_checked(self) -> Instance:

@@ -10,7 +10,7 @@ from pgasrob.models.store_buffers.buffered_run import written_down
 from pgasrob.models.store_buffers.cycle_search import BufferedSearch
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.robustness.check import check
-from pgasrob.robustness.reasons import InternalError, Reason, RunsLeftOut
+from pgasrob.robustness.reasons import BuffersByValue, InternalError, Reason, RunsLeftOut
 from pgasrob.robustness.session import PREPARING, Failed, Session
 from pgasrob.robustness.verdict import OnTso, Verdict
 from pgasrob.robustness.watch import Watch
@@ -25,10 +25,9 @@ def check_on_tso(session: Session) -> Verdict:
     First it is decided without: a run without store buffers is one with store buffers that are never used, so what is
     not robust without is not robust. Then it is asked whether some load may overtake a store
     (`analysis.store_buffers`): if none may, the verdict holds as it is. Else all runs with store buffers are searched;
-    a limit that is hit gives `unknown`. Waits are read by value, as that search has them. Raises
-    :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
+    a limit that is hit gives `unknown`. That search reads waits by value: what is robust only by condition is `unknown`
+    then. Raises :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
     """
-    session = session.asking(replace(session.question, reading=session.question.reading.by_value))
     watch, verdict = session.watch, check(session)
     if verdict.assumptions:
         with_buffers = Assumption(Kind.PROGRAM_ORDER, (PROCESSOR,))
@@ -36,7 +35,7 @@ def check_on_tso(session: Session) -> Verdict:
         verdict = replace(verdict, assumptions=tuple(assumed))
     if verdict.verdict != "robust":
         return _with_buffers_left(verdict)
-    search = _Search(session)
+    search = _Search(session.asking(replace(session.question, reading=session.question.reading.by_value)))
     with session.interruptible(lambda reason: _timed(_open(verdict, reason, search.on_tso), watch)):
         decided = session.attempt(SEARCHING, lambda: search.decide(verdict))
     decided = _open(verdict, decided.reason, search.on_tso) if isinstance(decided, Failed) else decided
@@ -65,7 +64,7 @@ class _Search:
         self.on_tso: OnTso | None = None
 
     def decide(self, verdict: Verdict) -> Verdict:
-        """``verdict``, which is `robust`, with store buffers."""
+        """``verdict``, which is `robust` in the reading that was asked for, with store buffers."""
         session = self._session
         instance = session.watch.within(PREPARING, lambda: session.instance(session.load()))
         if instance.has_threads:
@@ -76,6 +75,10 @@ class _Search:
         self.on_tso = OnTso(pairs)
         if not pairs:
             return replace(verdict, on_tso=self.on_tso)
+        if verdict.reading != instance.reading:
+            by_value = check(session)
+            if by_value.verdict != "robust":
+                return _open(verdict, by_value.reason or BuffersByValue(), self.on_tso)
         search = BufferedSearch(instance, known)
         for _ in search.run():
             self.on_tso = OnTso(pairs, search.states)
@@ -90,6 +93,7 @@ class _Search:
         return replace(
             verdict,
             verdict="not robust",
+            reading=instance.reading,
             reason=None,
             faults=None,
             hardware=None,

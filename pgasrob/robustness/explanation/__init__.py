@@ -65,7 +65,7 @@ class Explanation:
     Y(P, N) generates that. ``marked`` and ``pairs``: the marked word and the runs of Z; None and empty without a
     cycle. ``product``, ``costs``: what the searches cost, ``settled`` what is known before. ``attack``: the path
     of the attack search to this violation. ``run`` and what follows from it is None when there is nothing to run
-    or no verdict.
+    or no verdict. ``tests``: whether some waits are read by condition elsewhere; here all are read by value.
     """
 
     verdict: Verdict
@@ -83,6 +83,7 @@ class Explanation:
     attack: Attack | None = None
     costs: list[Cost] = field(default_factory=list)
     settled: Settled | None = None
+    tests: bool = False
     share: Share = field(default_factory=lambda: Share(MOST_STATES, SECONDS))
 
 
@@ -102,6 +103,7 @@ def explain(
     Raises :class:`~pgasrob.diagnostics.SourceError` when the program does not exist on so many nodes.
     """
     count = program.default_count if nodes is None else nodes
+    tests = program.instantiate(count, reading).tests
     reading = reading.by_value  # as the theory has it that is explained
     instance = program.instantiate(count, reading)
     refuse_threads(instance.program, "an explanation")
@@ -109,7 +111,7 @@ def explain(
     # Of the attack search, since its states are what is explained.
     verdict = check(Session(Question(program, count, reading=reading, engine=EngineChoice(ALL), limits=limits)))
     share = Share(max_states, timeout / 8)
-    found = Explanation(verdict, instance, control(instance, simplify).graphs, share=share)
+    found = Explanation(verdict, instance, control(instance, simplify).graphs, tests=tests, share=share)
     if verdict.verdict == "robust":
         found = _theory(found, delayed_run(instance), "delayed run")
     elif verdict.verdict == "not robust" and verdict.witness:
