@@ -704,7 +704,7 @@ SLOW: dict[str, str] = {
         no_proof_of_random_rounds_is_wrong what_is_proved/2 without_a_condition_there_is_a_wrong_proof/3
     """,
     "robustness/every_n/test_proved_facts.py": """
-        nothing_that_is_proved_of_a_random_program_is_wrong
+        nothing_that_is_proved_of_a_random_c_program_is_wrong nothing_that_is_proved_of_a_random_program_is_wrong
     """,
     "robustness/every_n/test_soundness.py": """
         no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong

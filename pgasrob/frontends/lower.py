@@ -81,7 +81,9 @@ class CProgram(Displayed):
             if not (leaving := leaving_paths(self.compiled)):
                 raise
             with suppress(SourceError):  # what is in the way of the whole program is said then
-                program = self._if_it_communicates(lower(self.compiled, None, leaving=leaving))
+                program = self._if_it_communicates(lower(self.compiled, None, leaving=frozenset(leaving)))
+                if any(leaving.values()):
+                    program = replace(program, blind_awaits=True)
                 self.lowered[None, "none"] = program
                 return program
             raise

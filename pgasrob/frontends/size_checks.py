@@ -20,7 +20,8 @@ from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.symbolic import Path, Rank, is_of_count
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.fitting_counts import FEWEST, MOST, named_ranks
-from pgasrob.program.commands import Assert, Barrier
+from pgasrob.program import core
+from pgasrob.program.commands import Assert
 from pgasrob.program.count_note import Only
 from pgasrob.program.expressions import (
     RELATIONS,
@@ -55,25 +56,28 @@ def only_counts(compiled: Compiled) -> Only | None:
     return Only(tuple(counts), span, compiled.unit.source.piece(span), waits)
 
 
-def leaving_paths(compiled: Compiled) -> frozenset[Path]:
-    """The ways on which every rank leaves at once, by conditions on the number of nodes alone."""
-    return frozenset(_Search(compiled).leaving())
+def leaving_paths(compiled: Compiled) -> dict[Path, bool]:
+    """The ways on which every rank leaves at once, by conditions on the number of nodes alone, each with whether it
+    may have to wait before."""
+    search = _Search(compiled)
+    return {path: search.ways[path].waits for path in search.leaving()}
 
 
 @dataclass(slots=True)
 class _Way:
     """What is known of a way that begins with some conditions, at the node ``begins``: whether it ``branches`` on
-    anything else, comes to a barrier, and does more than leave."""
+    anything else, comes to a barrier, ``awaits`` a value, and does more than leave."""
 
     begins: str
     branches: bool = False
     barrier: bool = False
+    awaits: bool = False
     goes_on: bool = False
 
     @property
     def waits(self) -> bool:
-        """Whether a rank may wait for others that do not come."""
-        return self.branches and self.barrier
+        """Whether a rank may wait for others that do not come, or that set nothing."""
+        return self.awaits or (self.branches and self.barrier)
 
 
 @dataclass(slots=True)
@@ -130,7 +134,9 @@ class _Search:
         self.owners.update(dict.fromkeys(new, path))
         statements = [each for label in new for each in writer.nodes[label].statements]
         way.goes_on = way.goes_on or _does_more(statements)
-        way.barrier = way.barrier or any(isinstance(command, Barrier) for command in _commands(statements))
+        forms = [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]
+        way.barrier = way.barrier or any(isinstance(form, core.Barrier) for form in forms)
+        way.awaits = way.awaits or any(isinstance(form, core.Immediate) and form.may_block for form in forms)
         if len(machine.parts.agreements.ends) > ends:
             self.ended.add(writer.node.label)
         node = writer.node
@@ -159,10 +165,6 @@ class _Search:
             return known[label]
 
         return not way.goes_on and ends(way.begins)
-
-
-def _commands(statements: Sequence[Statement]) -> Iterator[object]:
-    return (each.command for each in statements_in(statements) if isinstance(each, Do))
 
 
 def _does_more(statements: Sequence[Statement]) -> bool:

@@ -85,12 +85,19 @@ def _leaves(program: CProgram, count: int) -> bool:
     return doubt(lowered) == "silent" and len({end.rank for end in lowered.ends}) == count
 
 
-def test_ranks_that_leave_behind_a_barrier_may_wait_where_they_part_before() -> None:
+def test_ranks_that_leave_may_wait_at_a_barrier_where_they_part_before_and_for_a_value() -> None:
     apart = "if (n != 3) { if (me == 0) shmem_barrier_all(); exit(1); }"
     together = "if (n != 3) { shmem_barrier_all(); exit(1); }"
-    for text, waits in ((apart, True), (together, False)):
+    awaits = "if (n != 3) { static int f; shmem_int_wait_until(&f, SHMEM_CMP_EQ, 1); exit(1); }"
+    for text, waits in ((apart, True), (together, False), (awaits, True)):
         only = parse_c(shmem(text), "a.c").only
         assert only is not None and only.counts == (3,) and only.waits is waits
+
+
+@pytest.mark.parametrize("parted", ["if (me) MPI_Barrier(MPI_COMM_WORLD); ", ""])
+def test_where_ranks_that_leave_may_wait_deadlocks_are_open(parted: str) -> None:
+    program = parse_c(mpi(f"if (n == 40) {{ {parted}MPI_Finalize(); return 1; }}"), "a.c").for_every_count()
+    assert program.blind_awaits is bool(parted)
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ class Undecided:
     def ask(self, condition: Expr) -> None:
         """Note that a rank branches by ``condition``: where its one unknown value has been loaded, there is to be a
         number by which it is decided."""
-        if not only_leaves(condition):
+        if not only_leaves(condition) or names_me_or_nodes(condition):  # without a number of nodes
             return
         match leaves(condition):
             case [Leaf(found=found) as leaf] if found is not None:

@@ -64,7 +64,7 @@ def check_every_count(session: Session) -> Verdict:
 def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof:
     if not isinstance(program, Program):
         if (only := program.only) is not None:
-            waits = Claim("that ranks which leave wait for each other at a barrier") if only.waits else None
+            waits = Claim("that ranks wait before they leave") if only.waits else None
             return Proof(deadlock=waits, only=only)
         too_few = program.too_few
         try:

@@ -26,7 +26,7 @@ from pgasrob.robustness.every_n.named_commands import Ranks, rules_of
 from pgasrob.robustness.every_n.named_views import views_of
 from pgasrob.robustness.every_n.pair_states import PairStates, TooMany
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
-from pgasrob.robustness.every_n.proved_facts import Facts
+from pgasrob.robustness.every_n.proved_facts import BLIND, GROWS, Facts
 from pgasrob.robustness.every_n.rank_cases import Case, Frame, Name
 from pgasrob.robustness.every_n.sc_pairs import ScPairs
 from pgasrob.robustness.every_n.unfold import Unfolded
@@ -143,8 +143,9 @@ class Prover:
     def facts(self) -> Facts:
         """The search for what is known of assertions and deadlocks, case by case."""
         program = self.program
-        deadlocks = program.source.shows_commands and not program.blind_awaits and not program.growing
-        return Facts(self._automata, self._initial, self._rules, self._place, deadlocks)
+        unlooked = GROWS if program.growing else BLIND if program.blind_awaits else ""
+        each_way = not program.source.shows_commands
+        return Facts(self._automata, self._initial, self._rules, self._place, unlooked, each_way)
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
         """The values that registers and cells may have in ``case``; so many commands have been ``followed`` in other

@@ -18,17 +18,19 @@ from pgasrob.robustness.every_n.named_commands import Rules
 from pgasrob.robustness.every_n.proof import Claim, CommandText
 from pgasrob.robustness.every_n.rank_cases import Case
 from pgasrob.robustness.every_n.sc_pairs import ScPairs, TooManyPairs
-from pgasrob.robustness.every_n.stuck import Dependency, Stuck, comes_back
+from pgasrob.robustness.every_n.stuck import Dependency, Stuck, can_wait, comes_back
 from pgasrob.robustness.every_n.unfold import Unfolded
 
 IN_A_LOOP = "could not exclude that {} goes round for ever"
 IN_A_CIRCLE = "could not exclude that ranks wait for each other in a circle"
-CORE_ALONE = "for every number of nodes, deadlocks are excluded in the core language alone"
+GROWS = "deadlocks are not excluded of programs whose memory grows with the number of nodes"
+BLIND = "the program may wait for what is not followed"
 
 
 class Facts:
     """Goes through the cases of a program: each rank is the first one in one of them. ``text`` has the text of its
-    commands; ``deadlocks``: whether these are looked for."""
+    commands; ``unlooked``: why deadlocks are not looked for, if they are not; ``each_way``: as of
+    :class:`~pgasrob.robustness.every_n.stuck.Stuck`."""
 
     def __init__(
         self,
@@ -36,7 +38,8 @@ class Facts:
         initial: Sequence[int],
         rules: Rules,
         text: Callable[[Transition], CommandText],
-        deadlocks: bool,
+        unlooked: str = "",
+        each_way: bool = False,
     ) -> None:
         self._initial, self._rules, self._text = initial, rules, text
         self._blocks = {id(automaton): number for number, automaton in enumerate(automata)}
@@ -51,8 +54,8 @@ class Facts:
             if without_end
         ]
         self._loop = min(in_loops, key=lambda edge: (edge.span.line, edge.span.column), default=None)
-        self._waits = self._loop is not None or any(map(_can_wait, transitions))
-        self._looks_for_deadlocks = deadlocks and self._waits
+        self._waits = self._loop is not None or any(can_wait(each.form) for each in transitions)
+        self._unlooked, self._each_way = unlooked, each_way
         self._false: dict[_Asserted, str] = {}
         self._deadlock: Claim | None = None
         self._dependencies: set[Dependency] = set()
@@ -77,8 +80,8 @@ class Facts:
         """Whether it is known that there is no deadlock; None where nothing can wait."""
         if not self._waits:
             return None
-        if not self._looks_for_deadlocks:
-            return Claim(CORE_ALONE)
+        if self._unlooked:
+            return Claim(self._unlooked)
         if self._loop is not None:
             place = self._text(self._loop)
             return Claim(IN_A_LOOP.format(f"the loop around {place}"), place)
@@ -91,7 +94,7 @@ class Facts:
             for claim in false:
                 self._false.setdefault(claim, _open(claim, case))
             return
-        looks_for_deadlocks = self._looks_for_deadlocks and self._deadlock is None
+        looks_for_deadlocks = not self._unlooked and self._waits and self._loop is None and self._deadlock is None
         if not false and not looks_for_deadlocks:
             return
         stuck: Stuck | None = None
@@ -107,7 +110,7 @@ class Facts:
             ]
             for _ in range(two.MOST_ROUNDS):
                 false = self._may_be_false(pairs) & false
-                stuck = Stuck(pairs, labels) if looks_for_deadlocks else None
+                stuck = Stuck(pairs, labels, self._each_way) if looks_for_deadlocks else None
                 if not (false or (stuck and stuck.open)) or not pairs.refine():
                     break
             self._looks = pairs.looks
@@ -151,8 +154,3 @@ def _claim(transition: Transition) -> _Asserted | None:
 def _open(claim: _Asserted, case: Case) -> str:
     wrong = "not allowed" if isinstance(claim[1], IllegalCall) else "false"
     return f"could not exclude that {{}} is {wrong} for {case.text}"
-
-
-def _can_wait(transition: Transition) -> bool:
-    form = transition.form
-    return isinstance(form, core.Barrier) or (isinstance(form, core.Immediate) and form.may_block)

@@ -39,9 +39,10 @@ class Stuck:
     """Where the first rank of a case may be stuck in a deadlock. ``open``: one of its next commands then; None: it is
     never stuck, if nothing comes back to itself by ``dependencies``."""
 
-    def __init__(self, pairs: ScPairs, labels: Sequence[Sequence[Label]]) -> None:
-        """``labels``: by name and state."""
-        self._pairs, self._labels = pairs, labels
+    def __init__(self, pairs: ScPairs, labels: Sequence[Sequence[Label]], each_way: bool) -> None:
+        """``labels``: by name and state. ``each_way``: of the next commands of a state a rank may have only some, on
+        some number of nodes; so it is stuck where any of them may be all it has, and waits."""
+        self._pairs, self._labels, self._each_way = pairs, labels, each_way
         self._out = [ranks.automaton.out for ranks in pairs.ranks]
         self._stuck = [
             _set(state for state in range(len(out)) if not self._goes_on(rank, state))
@@ -54,22 +55,22 @@ class Stuck:
         self.dependencies: set[Dependency] = set()
         self.open: Transition | None = None
         for state in members(self._stuck[0]):
-            if not (self._is_met(state) if self._waiting[0] >> state & 1 else self._all_at_one_barrier(state)):
+            waits, meets = bool(self._waiting[0] >> state & 1), bool(self._barriers(0, state))
+            both = self._each_way and waits and meets
+            if both or not (self._is_met(state) if waits else self._all_at_one_barrier(state)):
                 self.open = self._out[0][state][0]
                 return
 
     def _goes_on(self, rank: int, state: int) -> bool:
         """Whether a rank at ``state`` can surely issue some command by itself; true where no rank comes."""
         file, values = self._pairs.files[rank][state], self._pairs.values[rank]
-        assumed: list[Expr] = []
-        for transition in self._out[rank][state]:
-            match transition.form:
-                case core.Test(condition, blocks=True):
-                    assumed.append(condition)
-                case core.Immediate(may_block=True) | core.Barrier():
-                    pass
-                case _:
-                    return True
+        forms = [transition.form for transition in self._out[rank][state]]
+        assumed = [form.condition for form in forms if isinstance(form, core.Test) and form.blocks]
+        waits = sum(map(can_wait, forms))
+        if self._each_way and waits:
+            return False
+        if len(assumed) + waits < len(forms) and not (self._each_way and assumed):
+            return True
         if any(negated(each) in assumed for each in assumed):
             return True
         for each in assumed:
@@ -79,7 +80,7 @@ class Stuck:
     def _awaits(self, rank: int, state: int) -> list[core.Immediate[Place, Expr]]:
         """The waits that a stuck rank is in."""
         forms = (each.form for each in self._out[rank][state])
-        return list(dict.fromkeys(form for form in forms if isinstance(form, core.Immediate)))
+        return list(dict.fromkeys(form for form in forms if isinstance(form, core.Immediate) and can_wait(form)))
 
     def _stuck_too(self, state: int) -> Meanwhile:
         """The states in which others may be stuck when the first rank is at ``state``."""
@@ -105,9 +106,11 @@ class Stuck:
     # Waiting
 
     def _is_met(self, state: int) -> bool:
-        """Whether one of the waits before ``state`` is over, or it is by those on which it depends that it is not."""
+        """Whether one of the waits before ``state`` is over, or it is by those on which it depends that it is not. If
+        each may be all there is, all of them."""
         awaits, stuck = self._awaits(0, state), self._stuck_too(state)
-        if any(self._is_over(state, each, stuck) for each in awaits):
+        one = all if self._each_way else any
+        if one(self._is_over(state, each, stuck) for each in awaits):
             return True
         for smaller, others in groupby(self._on_one_side(), key=lambda side: side[0]):
             ranks = [other for _, other in others]
@@ -115,7 +118,7 @@ class Stuck:
                 left = tuple(
                     states & ~self._waiting[other] if other in removed else states for other, states in enumerate(stuck)
                 )
-                if any(self._is_over(state, each, left) for each in awaits):
+                if one(self._is_over(state, each, left) for each in awaits):
                     self.dependencies |= {
                         Dependency(self._labels[0][state], self._labels[other][at], smaller)
                         for other in removed
@@ -151,6 +154,11 @@ class Stuck:
             elif domain.always(me.shifted(1), low):
                 greater.append(other)
         yield from ((False, other) for other in greater)
+
+
+def can_wait(form: core.Form) -> bool:
+    """Whether a rank may have to wait before it issues a command, a barrier among them."""
+    return isinstance(form, core.Barrier) or (isinstance(form, core.Immediate) and form.may_block)
 
 
 def comes_back(dependencies: Iterable[Dependency]) -> bool:

@@ -1,7 +1,8 @@
-"""Random programs with an assertion and with waits, on any number of nodes."""
+"""Random programs with an assertion and with waits, on any number of nodes, in the core language and in C."""
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 RIGHT, LEFT = "(me + 1) % nodes", "(me + nodes - 1) % nodes"
@@ -79,3 +80,41 @@ class _Draw:
 def drawn_facts(seed: int) -> str:
     """The program of ``seed``."""
     return _Draw(seed).program()
+
+
+C_HEADER = """#include <assert.h>
+#include <stdlib.h>
+#include <shmem.h>
+static int x, y, f, g;
+int main(void) {
+  shmem_init();
+  int me = shmem_my_pe(), nodes = shmem_n_pes(), r = 0, s = 0, i = 0;
+"""
+C_TEXTS = (
+    (r"barrier;", "shmem_barrier_all();"),
+    (r"await\(mem\[(\w)\] == (\w+)\);", r"shmem_int_wait_until(&\1, SHMEM_CMP_EQ, \2);"),
+    (r"await\(mem\[(\w)\] != (\w+)\);", r"shmem_int_wait_until(&\1, SHMEM_CMP_NE, \2);"),
+    (r"await\(mem\[(\w)\] >= (\w+)\);", r"shmem_int_wait_until(&\1, SHMEM_CMP_GE, \2);"),
+    (r"mem\[(\w) @ ([^]]*)\] <- (.*?);", r"shmem_int_atomic_set(&\1, \3, \2);"),
+    (r"write\((\w), (.*?), (\w), q\);", r"shmem_int_put_nbi(&\3, &\1, 1, \2);"),
+    (r"read\((\w), (.*?), (\w), q\);", r"shmem_int_get_nbi(&\1, &\3, 1, \2);"),
+    (r"wait\(q\);", "shmem_quiet();"),
+    (r"update\((\w+), (\w+), (.*?), (\w), q\);", r"shmem_int_atomic_\1(&\4, \2, \3);"),
+    (r"fetch_add\((.*?), (\w), 1\);", r"shmem_int_atomic_fetch_add(&\2, 1, \1);"),
+    (r"compare_swap\((.*?), (\w), 0, 1\);", r"shmem_int_atomic_compare_swap(&\2, 0, 1, \1);"),
+    (r"\bswap\((.*?), (\w), (\w+)\);", r"shmem_int_atomic_swap(&\2, \3, \1);"),
+    (r"([ =-]) fetch\((.*?), (\w)\);", r"\1 shmem_int_atomic_fetch(&\3, \2);"),
+    (r"mem\[(\w)\]", r"\1"),
+    (r"<-", "="),
+    (r"choose \{(.*?)\} or \{ \}", r"if (rand() % 2) {\1}"),
+    (r"loop \{", "while (rand() % 2) {"),
+)  # fmt: skip
+"""How a program in the core language is written in C: patterns, and what takes their place, in turn."""
+
+
+def drawn_facts_in_c(seed: int) -> str:
+    """The program of ``seed`` in C."""
+    text = "\n".join(_Draw(seed).program().splitlines()[5:-1])
+    for pattern, replacement in C_TEXTS:
+        text = re.sub(pattern, replacement, text)
+    return f"{C_HEADER}{text}\n  return r + s;\n}}\n"

@@ -105,6 +105,8 @@ def compare(program: CProgram, without: Program, proof: Proof, counts: Iterator[
             assert one.verdict in ("robust", "unknown"), f"{program.source.text}\non {nodes} nodes"
             hold = all(claim.holds for claim in proof.assertions)
             assert not (hold and one.assertions == "violated"), f"{program.source.text}\non {nodes} nodes"
+            none = proof.deadlock is None or proof.deadlock.holds
+            assert not (none and one.deadlock is True), f"{program.source.text}\non {nodes} nodes"
         yield known
 
 
@@ -189,6 +191,12 @@ def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
         parse_c(f"{text}{body}\n}}").for_every_count()
     (problem,) = caught.value.diagnostics
     assert (problem.code, problem.line) == ("PG146", line) and why in problem.message
+
+
+def test_what_is_unknown_is_compared_with_the_number_of_nodes() -> None:
+    text = "#include <shmem.h>\nint rand(void); static int x;\nint main(void) { int npes = shmem_n_pes();\n"
+    text += "shmem_int_p(&x, 1, 0);\nx = rand();\nif (x == npes) shmem_barrier_all(); }"
+    assert parse_c(text).for_every_count().processes
 
 
 def test_memory_is_copied_on_every_number() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program import core
 from pgasrob.program.instance import instantiate
 from pgasrob.program.parser import parse
@@ -15,11 +16,12 @@ from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import proved_facts, sc_pairs
 from pgasrob.robustness.every_n.prove import Prover
+from pgasrob.robustness.every_n.proved_facts import Facts
 from pgasrob.robustness.every_n.rank_cases import Frame
 from pgasrob.robustness.every_n.sc_pairs import UNWRITTEN, Meanwhile, ScPairs
 from pgasrob.robustness.every_n.stuck import Stuck
 from pgasrob.twins import search_of_sc_runs
-from tests.robustness.every_n.drawn_facts import drawn_facts
+from tests.robustness.every_n.drawn_facts import drawn_facts, drawn_facts_in_c
 from tests.support import examples
 
 FRAMES = (Frame(0, 1), None, Frame(0, 1), Frame(0, 2), Frame(0, 1), Frame(1, 1))
@@ -48,7 +50,7 @@ def seen(program: Program, nodes: int, reading: Reading = DEFAULT_READING) -> tu
         if found.states > MOST_STATES:
             break
     assert not found.fault
-    return found.failed.get(None) is not None, found.deadlock is not None, found.complete
+    return bool(found.failed), found.deadlock is not None, found.complete
 
 
 def test_nothing_that_is_proved_of_a_random_program_is_wrong() -> None:
@@ -56,20 +58,37 @@ def test_nothing_that_is_proved_of_a_random_program_is_wrong() -> None:
     tried = examples(25, nightly=20_000)
     for seed in range(tried):
         program, reading = parse(drawn_facts(seed)), COUNTED if seed % 3 == 0 else DEFAULT_READING
-        claims = proved(program, FRAMES[seed % len(FRAMES)], reading)
-        if claims is None:
-            continue
-        holds, none, cutoff = claims
-        fails = deadlock = False
-        for nodes in (cutoff, cutoff + 1):
-            failing, stands, complete = seen(program, nodes, reading)
-            fails, deadlock = fails or failing, deadlock or stands
-            assert not (holds and fails), f"the assertion of {seed} is proved, and fails on {nodes} nodes"
-            assert not (none and deadlock), f"{seed} has a deadlock on {nodes} nodes, and is said to have none"
-            if not complete:
-                break
-        found.update({"holds": holds, "fails": fails, "none": none, "deadlock": deadlock})
+        found += compared(program, lambda _, program=program: program, seed, reading)
     assert min(found[what] for what in ("holds", "fails", "none", "deadlock")) > 0.08 * tried
+
+
+def test_nothing_that_is_proved_of_a_random_c_program_is_wrong() -> None:
+    """What is proved of that which is made without a number, against what is made for numbers."""
+    found = Counter[str]()
+    tried = examples(8, nightly=5_000)
+    for seed in range(tried):
+        program = parse_c(drawn_facts_in_c(seed))
+        found += compared(program.for_every_count(), program.program, seed)
+    assert found["none"] and found["deadlock"] and found["fails"]
+
+
+def compared(
+    program: Program, on: Callable[[int], Program], seed: int, reading: Reading = DEFAULT_READING
+) -> Counter[str]:
+    """What is proved of the ``program`` of a seed and what the search finds of it ``on`` numbers of nodes."""
+    claims = proved(program, FRAMES[seed % len(FRAMES)], reading)
+    if claims is None:
+        return Counter()
+    holds, none, cutoff = claims
+    fails = deadlock = False
+    for nodes in (cutoff, cutoff + 1):
+        failing, stands, complete = seen(on(nodes), nodes, reading)
+        fails, deadlock = fails or failing, deadlock or stands
+        assert not (holds and fails), f"the assertion of {seed} is proved, and fails on {nodes} nodes"
+        assert not (none and deadlock), f"{seed} has a deadlock on {nodes} nodes, and is said to have none"
+        if not complete:
+            break
+    return Counter({"holds": holds, "fails": fails, "none": none, "deadlock": deadlock})
 
 
 # What each rule is for
@@ -220,3 +239,13 @@ def test_a_chain_in_which_each_rank_waits_for_the_one_before_it_has_no_deadlock(
     chain = "if (me > 0) { await(mem[f] == 1); } if (me < nodes - 1) { write(one, me + 1, f, q); }"
     claims = proved(parse(f"{HEADER}{chain} }}"), None)
     assert claims is not None and claims[1]
+
+
+def test_of_the_ways_that_a_call_may_have_a_rank_may_have_those_alone_that_wait() -> None:
+    program = parse(f"{HEADER} if (me == 0) {{ choose {{ await(mem[f] == 1); }} or {{ mem[x] <- 1; }} }} barrier; }}")
+    for each_way in (False, True):
+        prover = Prover(program, DEFAULT_READING)
+        known = Facts(prover._automata, prover._initial, prover._rules, prover._place, each_way=each_way)
+        for case in prover.frame.cases():
+            known.look_at(case, prover.flow(case))
+        assert known.deadlock is not None and known.deadlock.holds is not each_way
