@@ -1,5 +1,7 @@
 """The native kernel (`pgasrob/kernel`), if it has been built."""
 
+from collections.abc import Sequence
+
 from pgasrob.robustness.kernel_tables import Tables
 
 _Move = tuple[int | None, list[int], list[int]]
@@ -87,6 +89,7 @@ class Traces:
         guesses: bool = False,
         memory_limit: int | None = None,
         part: tuple[int, int, int] = ...,
+        behind: Sequence[tuple[int, int] | None] = ...,
     ) -> None: ...
     def run(self, effort: int) -> bool: ...
     @property

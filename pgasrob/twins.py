@@ -116,10 +116,11 @@ def trace_search(
     part: Subtrees | None = None,
     sources: Sequence[int] | None = None,
     longest: int | None = None,
+    by_name: bool = False,
 ) -> TraceEngine:
     """The `traces` engine on ``part`` of the exploration, the whole when None. ``sources`` are as for
     :func:`attack_search`; beyond ``longest`` events the kernel takes a run to have no end (None: its own bound; the
-    reference has a lower one)."""
+    reference has a lower one). ``by_name``: traces that differ in the names of ranks alone are all gone through."""
     from pgasrob.robustness.engine import WHOLE, refuse_unknown_to_traces
 
     part = part or WHOLE
@@ -127,11 +128,12 @@ def trace_search(
     if _native():
         from pgasrob.robustness.native_traces import MOST_EVENTS, NativeTraceSearch
 
-        return NativeTraceSearch(instance, sources, memory, MOST_EVENTS if longest is None else longest, part)
+        most = MOST_EVENTS if longest is None else longest
+        return NativeTraceSearch(instance, sources, memory, most, part, by_name)
     from pgasrob.reference.reduced_search import by_command
     from pgasrob.reference.trace_search import TraceSearch
 
-    return TraceSearch(instance, None if sources is None else by_command(instance, sources), part)
+    return TraceSearch(instance, None if sources is None else by_command(instance, sources), part, by_name)
 
 
 def race_search(instance: Instance, strict: bool, memory: int | None, threads: int) -> RaceSearch:

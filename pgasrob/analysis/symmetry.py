@@ -6,6 +6,11 @@ them are ranks (`rank_types`). States need not be symmetric themselves, not even
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from itertools import accumulate
+from operator import or_
+
 from pgasrob.analysis.range_analysis import Ranges, find_ranges
 from pgasrob.analysis.rank_types import Symmetry, rank_types
 from pgasrob.analysis.remembered import remembered
@@ -19,6 +24,19 @@ from pgasrob.program.instance import Instance
 def symmetry(instance: Instance) -> Symmetry:
     """The symmetry of ``instance``, found from its text."""
     return find_symmetry(instance)
+
+
+def alike(instance: Instance, steps: Sequence[int]) -> list[int]:
+    """The ``steps`` of transitions, rank by rank and state by state, as bits; for interchangeable ranks what some of
+    them have."""
+    sizes = [len(automaton.transitions) for automaton in instance.automata]
+    begins, found = list(accumulate(sizes, initial=0)), list(steps)
+    for ranks in symmetry(instance).classes:
+        for number in range(sizes[ranks[0]]):
+            some = reduce(or_, (steps[begins[rank] + number] for rank in ranks))
+            for rank in ranks:
+                found[begins[rank] + number] = some
+    return found
 
 
 def find_symmetry(instance: Instance, every_value: bool = False) -> Symmetry:

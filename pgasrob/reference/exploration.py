@@ -14,11 +14,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pgasrob.analysis.line_up import Behind
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Registers, barriers_of
-from pgasrob.reference.subsets import MOST_SETS, Passes, TooMany, Updates
+from pgasrob.reference.subsets import TooMany, greatest_kept
 from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
@@ -104,11 +105,19 @@ class Exploration:
     followed), ``faults`` (next commands of some rank that cannot be evaluated), ``gave_up`` (there
     are too many updates that somebody may wait for), ``subtrees`` (come to so far, those that are left to others
     counted). ``by_condition``: whether awaits are tests of their conditions (`proofs/waiting.md`, section 7), where the
-    instance is read so; else they are read by value.
+    instance is read so; else they are read by value. ``behind``: for each process behind whom it comes
+    (`analysis.line_up`); () for traces in whatever order.
     """
 
-    def __init__(self, instance: Instance, part: Subtrees = WHOLE, by_condition: bool = False) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        part: Subtrees = WHOLE,
+        by_condition: bool = False,
+        behind: Sequence[Behind | None] = (),
+    ) -> None:
         self.instance, self._part, self.subtrees = instance, part, 0
+        self._behind = behind or (None,) * instance.processes
         self._conditions = conditions_of(instance) if by_condition else None
         self.events = self.traces = self.redundant = 0
         self.gave_up = False
@@ -242,7 +251,7 @@ class Exploration:
         choices = [
             Choice(rank, (command,), (rank,))
             for rank in range(nodes)
-            if self._goes_on(rank, state)
+            if self._goes_on(rank, state) and not self._comes_too_early(rank)
             for command in self._positions[rank][-1].commands
             if _enabled(command, self._positions[rank][-1], state)
         ]
@@ -275,6 +284,18 @@ class Exploration:
     def _goes_on(self, rank: int, state: SequentialState) -> bool:
         """Whether ``rank`` is to go on now, where it can; one that does not has to look at what would make it."""
         return True
+
+    def _comes_too_early(self, rank: int) -> bool:
+        """Whether ``rank`` would come to a cell before the one behind which it comes."""
+        behind, done = self._behind[rank], len(self._of_rank[rank])
+        return behind is not None and done == behind.place and len(self._of_rank[behind.rank]) <= done
+
+    def _is_behind(self, rank: int, event: Event) -> bool:
+        """Whether the next command of ``rank`` comes behind ``event`` in whatever run is followed."""
+        behind = self._behind[rank]
+        if behind is None or len(self._of_rank[rank]) != behind.place:
+            return False
+        return self._of_rank[behind.rank][behind.place] is event
 
     def _private(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> int | None:
         """A rank whose next commands, all of them awake, no other rank can ever make a difference to, nor they to it:
@@ -435,7 +456,7 @@ class Exploration:
         }
         for event in met.values():
             between = any(event is not other and event.is_in(other.clock) for other in met.values())
-            if not between and self._passes_without(rank, command, event):
+            if not between and not self._is_behind(rank, event) and self._passes_without(rank, command, event):
                 self._reverse([event], choice)
 
     def _passes_without(self, rank: int, command: Command, event: Event) -> bool:
@@ -484,7 +505,7 @@ class Exploration:
             return
         rest = (entry.made.update for entry in layer.entries if entry not in free and entry.made.update)
         before = value_after(layer.before, rest)
-        for kept in _greatest_kept(before, free, lambda value: passes(operands, position, value)):
+        for kept in greatest_kept(before, free, lambda value: passes(operands, position, value)):
             yield [entry for entry in free if entry not in kept]
 
     def _reverse(self, out: Sequence[Event], choice: Choice) -> None:
@@ -531,30 +552,6 @@ class Exploration:
         if self.gave_up:
             return TooManyUpdates()
         return RunTooLong(longest) if self.length > longest else None
-
-
-def _greatest_kept(before: int, entries: Sequence[Entry], passes: Passes) -> list[list[Entry]]:
-    """The greatest parts of ``entries``, updates of a cell that held ``before``, after which it ``passes``; not all of
-    them, and none without those that it comes after. Raises :class:`TooMany`."""
-    found: list[list[Entry]] = []
-    waiting = [list(entries)]
-    for some in waiting:
-        updates = [entry.made.update for entry in some if entry.made.update]
-        for numbers in Updates(before, updates).greatest(passes):
-            left = [entry.event for number, entry in enumerate(some) if number not in numbers]
-            # A part in which nothing is missing that something comes after is a part of this one:
-            kept = [entry for entry in some if not any(event.is_in(entry.event.clock) for event in left)]
-            own = (entry.made.update for entry in kept if entry.made.update)
-            into = found if len(kept) == len(numbers) or passes(value_after(before, own)) else waiting
-            if kept not in into:
-                into.append(kept)
-        if len(waiting) > MOST_SETS:
-            raise TooMany
-    return [
-        kept
-        for kept in found
-        if not any(len(kept) < len(other) and all(each in other for each in kept) for other in found)
-    ]
 
 
 def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], last: int) -> set[int]:

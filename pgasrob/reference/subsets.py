@@ -10,7 +10,7 @@ from itertools import combinations, product
 from math import comb, prod
 
 from pgasrob.program import core
-from pgasrob.semantics.mazurkiewicz_trace import value_after
+from pgasrob.semantics.mazurkiewicz_trace import Entry, value_after
 
 MOST_VALUES = 1 << 12
 """Values of a cell, by subsets of its updates, up to which subsets are tried."""
@@ -103,3 +103,27 @@ def _in_turn(value: int, update: core.Update[int], times: int) -> Iterator[int]:
 
 def _covers(counts: tuple[int, ...], others: tuple[int, ...]) -> bool:
     return all(count >= other for count, other in zip(counts, others, strict=True))
+
+
+def greatest_kept(before: int, entries: Sequence[Entry], passes: Passes) -> list[list[Entry]]:
+    """The greatest parts of ``entries``, updates of a cell that held ``before``, after which it ``passes``; not all of
+    them, and none without those that it comes after. Raises :class:`TooMany`."""
+    found: list[list[Entry]] = []
+    waiting = [list(entries)]
+    for some in waiting:
+        updates = [entry.made.update for entry in some if entry.made.update]
+        for numbers in Updates(before, updates).greatest(passes):
+            left = [entry.event for number, entry in enumerate(some) if number not in numbers]
+            # A part in which nothing is missing that something comes after is a part of this one:
+            kept = [entry for entry in some if not any(event.is_in(entry.event.clock) for event in left)]
+            own = (entry.made.update for entry in kept if entry.made.update)
+            into = found if len(kept) == len(numbers) or passes(value_after(before, own)) else waiting
+            if kept not in into:
+                into.append(kept)
+        if len(waiting) > MOST_SETS:
+            raise TooMany
+    return [
+        kept
+        for kept in found
+        if not any(len(kept) < len(other) and all(each in other for each in kept) for other in found)
+    ]

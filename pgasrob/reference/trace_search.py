@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pgasrob.analysis.line_up import line_up
 from pgasrob.program import core
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
@@ -26,15 +27,22 @@ class TraceSearch(TraceByTrace[Exploration], InOnePart):
     looked at) and ``traces``; ``facts`` of the SC runs, which are this object; ``undecided``: the sources, as
     ``choosable`` has them and the step, that are left to other engines. When ``run`` ends without a violation and has
     not given up, the instance is robust. ``choosable``: the steps that may be the source; None: all.
-    ``part``: what of the exploration to go through.
+    ``part``: what of the exploration to go through. Of traces that differ in the names of ranks alone some are left
+    out (`analysis.line_up`), unless ``by_name``.
     """
 
     settled = False
 
-    def __init__(self, instance: Instance, choosable: Choosable | None = None, part: Subtrees = WHOLE) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        choosable: Choosable | None = None,
+        part: Subtrees = WHOLE,
+        by_name: bool = False,
+    ) -> None:
         self._instance, self._choosable = instance, choosable
         self._space = SequentialSpace(instance)
-        super().__init__(Exploration(instance, part, by_condition=True))
+        super().__init__(Exploration(instance, part, True, () if by_name else line_up(instance)))
         self.undecided: set[tuple[int, int, int, int]] = set()
         self.checks_deadlock = instance.can_wait
         self.fault: FoundFault | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pgasrob.analysis.line_up import line_up
+from pgasrob.analysis.symmetry import alike
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, TraceByTrace, until
 from pgasrob.robustness.kernel_tables import tables
@@ -24,7 +26,8 @@ class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
     """The search of an instance trace by trace, with what :class:`~pgasrob.reference.trace_search.TraceSearch` has.
 
     ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
-    to go through.
+    to go through. Of traces that differ in the names of ranks alone some are left out (`analysis.line_up`), unless
+    ``by_name``.
     """
 
     settled = False
@@ -37,6 +40,7 @@ class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
         memory_limit: int | None = None,
         longest: int = MOST_EVENTS,
         part: Subtrees = WHOLE,
+        by_name: bool = False,
     ) -> None:
         from pgasrob._kernel import Traces
 
@@ -47,10 +51,11 @@ class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
             guesses=assumes_are_guesses(instance),
             memory_limit=memory_limit,
             part=(part.levels, part.first, part.end),
+            behind=() if by_name else line_up(instance),
         )
         TraceByTrace.__init__(self, exploration)
         DecodedFacts.__init__(self, exploration, Decoder(instance, compiled))
-        self._longest, self._transitions = longest, len(compiled.edges)
+        self._longest, self._instance, self._transitions = longest, instance, len(compiled.edges)
 
     @property
     def facts(self) -> NativeTraceSearch:
@@ -83,7 +88,7 @@ class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
         left = [0] * self._transitions
         for transition, step in self.exploration.undecided:
             left[transition] |= 1 << step
-        return left
+        return alike(self._instance, left)
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or there is none."""

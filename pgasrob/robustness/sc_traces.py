@@ -34,7 +34,7 @@ class ScTraces:
         if self.commands > SMALL and knows_traces(instance):
             # No step may be the source of a violation, so that none is looked for.
             sources, longest = [0] * self.commands, longest_run(instance)
-            self._search = trace_search(instance, memory, sources=sources, longest=longest)
+            self._search = trace_search(instance, memory, sources=sources, longest=longest, by_name=True)
 
     def explore(self) -> Iterator[None]:
         """Go through the traces, once, while that takes little; a piece per iteration."""

@@ -6,7 +6,7 @@ use crate::moves::PlayedMove;
 use crate::python::fields::{raw, raw_rules};
 use crate::python::{Failed, Intact, RaceRun, before, failed, race_run};
 use crate::races::traces;
-use crate::traces::exploration::Subtrees;
+use crate::traces::exploration::{Asked, Subtrees};
 use crate::traces::search::TraceSearch;
 
 /// A search over a program given as tables, trace by trace.
@@ -20,18 +20,19 @@ pub struct Traces {
 #[pymethods]
 impl Traces {
     #[new]
-    #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None, part=(0, 0, u64::MAX)))]
+    #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None, part=(0, 0, u64::MAX), behind=vec![]))]
     fn new(
         tables: &Bound<'_, PyAny>,
         longest: usize,
         guesses: bool,
         memory_limit: Option<usize>,
         part: (u32, u64, u64),
+        behind: Vec<Option<(usize, usize)>>,
     ) -> PyResult<Self> {
         let raw = raw(tables)?;
         let (levels, first, end) = part;
         let part = Subtrees { levels, first, end };
-        let search = Intact::new(|| TraceSearch::new(&raw, guesses, longest, memory_limit, part))?;
+        let search = Intact::new(|| TraceSearch::new(&raw, guesses, memory_limit, Asked { longest, part, behind }))?;
         Ok(Traces { search })
     }
 

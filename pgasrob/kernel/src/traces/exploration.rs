@@ -29,6 +29,17 @@ pub struct Subtrees {
     pub end: u64,
 }
 
+/// Behind whose event its own event of the same number comes, for each process (`pgasrob/analysis/line_up.py`).
+pub type Behind = Vec<Option<(usize, usize)>>;
+
+/// What to go through: up to runs of a `longest` length, in events, at which it is asked whether its ranks come back to
+/// where they have been; a `part` of the whole; `behind` nobody where it is empty.
+pub struct Asked {
+    pub longest: usize,
+    pub part: Subtrees,
+    pub behind: Behind,
+}
+
 /// A state on the way.
 #[derive(Debug, Default)]
 struct Node {
@@ -82,6 +93,7 @@ pub struct Exploration {
     pub redundant: u64,
     begun: bool,
     part: Subtrees,
+    behind: Behind,
     /// Those come to so far, with those that are left to others.
     pub subtrees: u64,
     /// Whether there was too much to look at somewhere.
@@ -99,7 +111,8 @@ fn independent(one: &[Access], other: &[Access]) -> bool {
 }
 
 impl Exploration {
-    pub fn new(tables: &Tables, world: &mut World, longest: usize, part: Subtrees) -> Result<Self> {
+    pub fn new(tables: &Tables, world: &mut World, asked: Asked) -> Result<Self> {
+        let Asked { longest, part, behind } = asked;
         let run = Run::new(tables, world)?;
         let mut exploration = Exploration {
             run,
@@ -109,6 +122,7 @@ impl Exploration {
             redundant: 0,
             begun: false,
             part,
+            behind,
             subtrees: 0,
             gave_up: false,
             longest,
@@ -166,6 +180,19 @@ impl Exploration {
         }
     }
 
+    /// The event behind which the next command of `rank` comes in whatever run is followed; nothing where it has not
+    /// come yet, and the command comes too early.
+    fn comes_behind(&self, rank: usize) -> Option<Option<usize>> {
+        let &(before, place) = self.behind.get(rank)?.as_ref()?;
+        let is_next = self.run.of_rank[rank].len() == place;
+        is_next.then(|| self.run.of_rank[before].get(place).map(|&event| event as usize))
+    }
+
+    /// Whether `command` may be issued next by `rank`.
+    fn enabled(&self, tables: &Tables, world: &mut World, rank: usize, command: &Next) -> Result<bool> {
+        Ok(self.comes_behind(rank) != Some(None) && self.run.enabled(tables, world, rank, command)?)
+    }
+
     /// What to try next at the last node.
     fn choice(&mut self, tables: &Tables, world: &mut World) -> Result<Option<Choice>> {
         let Some(node) = self.nodes.last() else { return Ok(None) };
@@ -177,7 +204,7 @@ impl Exploration {
                 continue;
             }
             for &command in &self.run.at(rank).commands {
-                if !node.sleeps(rank, command.transition) && self.run.enabled(tables, world, rank, &command)? {
+                if !node.sleeps(rank, command.transition) && self.enabled(tables, world, rank, &command)? {
                     return Ok(Some(Choice::Command(rank, command)));
                 }
             }
@@ -275,7 +302,7 @@ impl Exploration {
         for rank in (first..count).chain(0..first.min(count)) {
             let (mut some, mut sleepy) = (false, false);
             for command in &self.run.at(rank).commands {
-                if self.run.enabled(tables, world, rank, command)? {
+                if self.enabled(tables, world, rank, command)? {
                     let sleeps = node.sleeps(rank, command.transition);
                     sleepy |= sleeps;
                     some |= !sleeps;
@@ -304,7 +331,7 @@ impl Exploration {
         for rank in 0..count {
             let (mut some, mut sleepy) = (0, false);
             for command in &self.run.at(rank).commands {
-                if self.run.enabled(tables, world, rank, command)? {
+                if self.enabled(tables, world, rank, command)? {
                     let sleeps = node.sleeps(rank, command.transition);
                     sleepy |= sleeps;
                     some += usize::from(!sleeps);
@@ -336,7 +363,7 @@ impl Exploration {
         let mut goes_on = self.run.at_barrier();
         for rank in 0..self.run.control.len() {
             for command in &self.run.at(rank).commands {
-                goes_on |= self.run.enabled(tables, world, rank, command)?;
+                goes_on |= self.enabled(tables, world, rank, command)?;
             }
         }
         if goes_on {
@@ -383,7 +410,8 @@ impl Exploration {
         }
         for &event in &met {
             let before = |&other: &usize| other != event && self.run.events[event].is_in(&self.run.events[other].clock);
-            if !met.iter().any(before) && self.passes_without(tables, world, rank, command, event)? {
+            let follows = self.comes_behind(rank) == Some(Some(event));
+            if !follows && !met.iter().any(before) && self.passes_without(tables, world, rank, command, event)? {
                 self.reverse(tables, &[event], rank, command);
             }
         }

@@ -11,7 +11,7 @@ use crate::standstill::Standstill;
 use crate::state::State;
 use crate::tables::Tables;
 use crate::traces::closing::{Closing, Prepared};
-use crate::traces::exploration::{Came, Exploration, Subtrees};
+use crate::traces::exploration::{Asked, Came, Exploration};
 use crate::world::World;
 
 pub struct TraceSearch {
@@ -31,10 +31,10 @@ pub struct TraceSearch {
 }
 
 impl TraceSearch {
-    pub fn new(raw: &Raw, guesses: bool, longest: usize, limit: Option<usize>, part: Subtrees) -> Result<Self> {
+    pub fn new(raw: &Raw, guesses: bool, limit: Option<usize>, asked: Asked) -> Result<Self> {
         let tables = Tables::new(raw)?;
         let mut world = World::new(tables.processes, limit)?;
-        let exploration = Exploration::new(&tables, &mut world, longest, part)?;
+        let exploration = Exploration::new(&tables, &mut world, asked)?;
         let facts = Facts::new(&tables);
         let state = State::initial(&tables, &mut world)?;
         let standstill = Standstill::new(&state, guesses)?;
