@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pgasrob.recording.events import Recording
     from pgasrob.recording.native_recordings import NativeExact
     from pgasrob.reference.exploration import Exploration
-    from pgasrob.robustness.engine import Engine, Facts, Subtrees, TraceEngine
+    from pgasrob.robustness.engine import Engine, Facts, TraceEngine
+    from pgasrob.robustness.trace_parts import Elsewhere
 
 
 def available() -> bool:
@@ -113,27 +114,27 @@ def search_of_sc_runs(instance: Instance, reductions: Collection[str], memory: i
 def trace_search(
     instance: Instance,
     memory: int | None = None,
-    part: Subtrees | None = None,
+    threads: int = 1,
     sources: Sequence[int] | None = None,
     longest: int | None = None,
+    elsewhere: Elsewhere | None = None,
     by_name: bool = False,
 ) -> TraceEngine:
-    """The `traces` engine on ``part`` of the exploration, the whole when None. ``sources`` are as for
-    :func:`attack_search`; beyond ``longest`` events the kernel takes a run to have no end (None: its own bound; the
+    """The `traces` engine. ``threads`` and ``sources`` are as for :func:`attack_search`, ``elsewhere`` are processes
+    that help as threads do; beyond ``longest`` events the kernel takes a run to have no end (None: its own bound; the
     reference has a lower one). ``by_name``: traces that differ in the names of ranks alone are all gone through."""
-    from pgasrob.robustness.engine import WHOLE, refuse_unknown_to_traces
+    from pgasrob.robustness.engine import refuse_unknown_to_traces
 
-    part = part or WHOLE
     refuse_unknown_to_traces(instance)
     if _native():
         from pgasrob.robustness.native_traces import MOST_EVENTS, NativeTraceSearch
 
         most = MOST_EVENTS if longest is None else longest
-        return NativeTraceSearch(instance, sources, memory, most, part, by_name)
+        return NativeTraceSearch(instance, sources, memory, most, threads, elsewhere, by_name)
     from pgasrob.reference.reduced_search import by_command
     from pgasrob.reference.trace_search import TraceSearch
 
-    return TraceSearch(instance, None if sources is None else by_command(instance, sources), part, by_name)
+    return TraceSearch(instance, None if sources is None else by_command(instance, sources), by_name)
 
 
 def race_search(instance: Instance, strict: bool, memory: int | None, threads: int) -> RaceSearch:

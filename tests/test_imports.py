@@ -272,7 +272,7 @@ def test_references_are_imported_by_the_table_and_the_explanations_alone() -> No
 def test_only_the_table_asks_for_the_kernel() -> None:
     """What is native imports it; who else does wants to know whether it is there."""
     found = {module for module, targets in imports(PACKAGE).items() if "_kernel" in targets}
-    native = {"robustness.native_attack", "robustness.native_traces", "races.native_races"}
+    native = {"robustness.native_attack", "robustness.trace_parts", "races.native_races"}
     assert found == {"twins", "recording.native_recordings", "recording.streamed", *native}
     asking = {module for module, path in modules(PACKAGE).items() if "available()" in path.read_text(encoding="utf-8")}
     assert asking == {"twins"}

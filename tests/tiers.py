@@ -806,8 +806,8 @@ SLOW: dict[str, str] = {
         programs_that_do_not/3 programs_that_rest_on_calls_that_do_not_wait/3 random_programs/40
     """,
     "robustness/test_trace_parts.py": """
-        above_the_subtrees_every_command_is_tried the_answer_of_the_parts_is_that_of_the_whole
-        the_parts_have_every_trace_once
+        a_limit_of_states_does_not_depend_on_who_is_faster nothing_depends_on_how_many_there_are
+        the_kernel_gives_the_same_away the_parts_have_every_trace_once
     """,
     "robustness/test_traces_agree.py": """
         contended_programs_agree every_rule_matters/4 the_kernel_goes_the_same_way traces_attack_and_definition_agree

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pgasrob.batch.store import Store
     from pgasrob.frontends.lower import CProgram
     from pgasrob.races.race_verdict import RaceVerdict
-    from pgasrob.robustness.engine import FoundInPart
 
 T = TypeVar("T")
 
@@ -71,7 +70,6 @@ class Checker:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.nodes: int | None = None
-        self.found: Sequence[FoundInPart] = ()
         self._watch = Watch(job.limits, None, time.monotonic())
         self._file: str | None = None
         self._program: Program | CProgram | Verdict | None = None
@@ -152,7 +150,7 @@ class Checker:
         """Ask what the job asks of ``program``, one question after the other."""
         job, races = self.job, self.job.races
         question = replace(job.question(file, nodes), program=program)
-        session = Session(replace(question, engine=replace(question.engine, found=self.found)), watch=self._watch)
+        session = Session(question, watch=self._watch)
         verdict = Verdict(file, program.name, nodes, job.engine.name, "unknown", NotAsked(), reading=job.reading)
         answer: RaceVerdict | None = None
         try:

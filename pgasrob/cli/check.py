@@ -148,7 +148,7 @@ def _job(options: CheckOptions, front_end: FrontEnd, headers: Mapping[str, Heade
         EngineChoice("attack" if attack else options.engine, options.heads, reductions),
         options.reading,
         options.limits.limits(jobs, options.max_sc_states or None, options.cluster is not None),
-        Resources(jobs=jobs, cluster=options.cluster, worker_memory=options.limits.memory_limit is None),
+        Resources(options.limits.jobs, jobs, options.cluster, worker_memory=options.limits.memory_limit is None),
         front_end,
         expect=options.expect,
         headers=headers,

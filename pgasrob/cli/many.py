@@ -68,7 +68,7 @@ class BatchLimits:
         "Give up on a {what} (unknown) that needs more memory than this beside the process: 500M, 2G; 0: no limit. "
         "Default: three quarters of the available memory, shared by the jobs.")
     jobs: int | None = option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
-        help="Run N jobs at a time, each in a process of its own. Default: one per core.")
+        help="Run N jobs at a time, each in a process of its own, or one alone in N threads. Default: one per core.")
     # fmt: on
 
     def at_a_time(self, files: Sequence[str], nodes: Sequence[int] | None) -> int:

@@ -178,7 +178,7 @@ def _job(options: RaceOptions, front_end: FrontEnd, jobs: int) -> Job:
         races=Races(options.strict, options.all_pairs, "never" if options.no_robustness else "after"),
         reading=options.reading,
         limits=options.limits.limits(jobs),
-        resources=Resources(jobs=jobs),
+        resources=Resources(options.limits.jobs, jobs),
         front_end=front_end,
         expect=options.expect,
     )

@@ -20,7 +20,6 @@ from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Registers, barriers_of
 from pgasrob.reference.subsets import TooMany, greatest_kept
-from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.semantics.accesses import Access, conflict
@@ -48,6 +47,8 @@ EVERYTHING = -1
 """In place of a cell: who may pass a barrier or do something else depends on whatever the others do."""
 
 Footprint = tuple[Access, ...]
+Part = tuple[tuple[tuple[int, ...], ...], ...]
+"""A part of an exploration: see :meth:`Exploration.split`; the empty one is the whole."""
 
 
 class Choice(NamedTuple):
@@ -73,25 +74,29 @@ class Faulty(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """A state on the way. ``ranks``: whose commands are to be tried here; ``done``: the choices that have been;
-    ``asleep``: those that have been tried before, in a run that comes to the same. ``level``: at how many nodes above
-    there was a choice, and ``branches``: whether there is one here; below the levels of the part that is gone through
-    both mean nothing. ``left``: whether this is a subtree that is left to others."""
+    """A state on the way. ``ranks``: whose commands are to be tried here; ``done``: the choices that have been, in
+    their order; ``asleep``: those that have been tried before, in a run that comes to the same; ``alone``: the ranks to
+    whose next commands, all of them awake at first, no other rank can ever make a difference, nor they to it."""
 
     state: SequentialState
     choices: list[Choice]
     ranks: set[int]
     asleep: dict[tuple[int, ...], Footprint]
-    level: int = 0
-    branches: bool = False
-    left: bool = False
-    done: set[tuple[int, ...]] = field(default_factory=set)
+    alone: list[int]
+    done: dict[tuple[int, ...], None] = field(default_factory=dict)
 
     def next_choice(self) -> Choice | None:
         for choice in self.choices:
             if choice.rank in self.ranks and choice.key not in self.done and choice.key not in self.asleep:
                 return choice
         return None
+
+    def begin_with_all(self, processes: int) -> None:
+        """Have every command be tried; or those of the rank alone of which some have been, where it is enough to try
+        these."""
+        tried = {rank for rank, *_ in self.done}
+        private = len(tried) == 1 and not tried.isdisjoint(self.alone)
+        self.ranks = tried if private else {BARRIER, *range(processes)}
 
 
 def independent(one: Footprint, other: Footprint) -> bool:
@@ -103,20 +108,21 @@ class Exploration:
 
     Attributes: ``events`` (looked at so far), ``traces``, ``redundant`` (runs given up since they come to what has been
     followed), ``faults`` (next commands of some rank that cannot be evaluated), ``gave_up`` (there
-    are too many updates that somebody may wait for), ``subtrees`` (come to so far, those that are left to others
-    counted). ``by_condition``: whether awaits are tests of their conditions (`proofs/waiting.md`, section 7), where the
-    instance is read so; else they are read by value. ``behind``: for each process behind whom it comes
-    (`analysis.line_up`); () for traces in whatever order.
+    are too many updates that somebody may wait for). ``part``: what of the exploration to go through, as ``split`` of
+    another one has given it away: of each node on the way the keys of what has been tried there. ``by_condition``:
+    whether awaits are tests of their conditions (`proofs/waiting.md`, section 7), where the instance is read so; else
+    they are read by value. ``behind``: for each process behind whom it comes (`analysis.line_up`); () for traces in
+    whatever order.
     """
 
     def __init__(
         self,
         instance: Instance,
-        part: Subtrees = WHOLE,
+        part: Part = (),
         by_condition: bool = False,
         behind: Sequence[Behind | None] = (),
     ) -> None:
-        self.instance, self._part, self.subtrees = instance, part, 0
+        self.instance, self._base = instance, max(0, len(part) - 1)
         self._behind = behind or (None,) * instance.processes
         self._conditions = conditions_of(instance) if by_condition else None
         self.events = self.traces = self.redundant = 0
@@ -138,38 +144,63 @@ class Exploration:
         start = SequentialState((0,) * nodes, (instance.registers,) * nodes, instance.memory)
         self._nodes: list[Node] = []
         self._nodes.append(self._node(start, {}))
+        for place, tried in enumerate(part):
+            if place:
+                self._go(next(reversed(self._nodes[-1].done)))
+            node = self._nodes[-1]
+            choices = {choice.key: choice for choice in node.choices}
+            for key in tried:
+                node.done[key] = None
+                node.asleep[key] = self._footprint(choices[key])
+        if part:
+            self._nodes[-1].begin_with_all(nodes)
+            self.faults.clear()
+
+    def split(self) -> Part | None:
+        """Give away what there is to try at the first node where there is more than what is being followed; None where
+        there is nothing. As all is tried there, by somebody, nobody has to ask for more above."""
+        for place, node in enumerate(self._nodes[self._base : -1], start=self._base):
+            ranks = node.ranks
+            node.begin_with_all(self.instance.processes)
+            more, node.ranks = node.next_choice(), ranks
+            if more is not None:
+                self._base = place + 1
+                return tuple(tuple(each.done) for each in self._nodes[: place + 1])
+        return None
 
     def run(self) -> Iterator[Trace | None]:
         """The traces; None after every other event."""
-        if self._ends(self._nodes[0]):
+        if not self._run and self._ends(self._nodes[0]):
             yield self._trace()
-        while self._nodes:
+        while len(self._nodes) > self._base:
             node = self._nodes[-1]
-            if node.level < self._part.levels and self.subtrees >= self._part.end:
-                return
             choice = node.next_choice()
             if choice is None:
                 self._nodes.pop()
                 if self._nodes:
                     self._take_back()
                 continue
-            node.done.add(choice.key)
+            node.done[choice.key] = None
             self._find_races(choice)
-            footprint = self._footprint(choice)
-            asleep = {
-                key: its
-                for key, its in node.asleep.items()
-                if key[0] not in (BARRIER, *choice.ranks) and independent(its, footprint)
-            }
-            node.asleep[choice.key] = footprint
-            state = self._issue(node.state, choice)
-            after = self._node(state, self._still_asleep(asleep, state))
-            self._nodes.append(after)
+            node.asleep[choice.key] = self._footprint(choice)
+            self._go(choice.key)
             self.events += 1
-            if self._ends(after):
+            if self._ends(self._nodes[-1]):
                 yield self._trace()
             else:
                 yield None
+
+    def _go(self, key: tuple[int, ...]) -> None:
+        """Go on by the choice with this ``key``, which has been noted at the last node."""
+        node = self._nodes[-1]
+        choice = next(each for each in node.choices if each.key == key)
+        asleep = {
+            key: its
+            for key, its in node.asleep.items()
+            if key[0] not in (BARRIER, *choice.ranks) and independent(its, node.asleep[choice.key])
+        }
+        state = self._issue(node.state, choice)
+        self._nodes.append(self._node(state, self._still_asleep(asleep, state)))
 
     def _still_asleep(
         self, asleep: dict[tuple[int, ...], Footprint], state: SequentialState
@@ -220,7 +251,7 @@ class Exploration:
 
     def _ends(self, node: Node) -> bool:
         """Whether the run that has come to ``node`` ends there, and is a trace that has not been seen."""
-        if node.ranks or node.left:
+        if node.ranks:
             return False
         # What has been disabled will not be issued, so this is where it is met.
         for rank in range(self.instance.processes):
@@ -265,21 +296,7 @@ class Exploration:
         ]
         choices += barriers
         after = self._run[-1].rank if self._run else BARRIER
-        node = Node(state, choices, _begun_with(choices, asleep, after), asleep)
-        before = self._nodes[-1] if self._nodes else None
-        if before is not None:
-            node.level = before.level + before.branches
-        if node.level < self._part.levels and node.ranks:
-            private = self._private(choices, asleep)
-            node.ranks = {BARRIER, *range(nodes)} if private is None else {private}
-            awake = [choice for choice in choices if choice.rank in node.ranks and choice.key not in asleep]
-            node.branches = len(awake) > 1
-        elif before is None or before.level < self._part.levels:
-            node.left = not self._part.first <= self.subtrees < self._part.end
-            self.subtrees += 1
-            if node.left:
-                node.ranks = set()
-        return node
+        return Node(state, choices, _begun_with(choices, asleep, after), asleep, self._alone(choices, asleep))
 
     def _goes_on(self, rank: int, state: SequentialState) -> bool:
         """Whether ``rank`` is to go on now, where it can; one that does not has to look at what would make it."""
@@ -297,21 +314,21 @@ class Exploration:
             return False
         return self._of_rank[behind.rank][behind.place] is event
 
-    def _private(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> int | None:
-        """A rank whose next commands, all of them awake, no other rank can ever make a difference to, nor they to it:
-        it is enough to try these."""
-        sleepy = {choice.rank for choice in choices if choice.key in asleep}
-        for rank in dict.fromkeys(choice.rank for choice in choices if choice.rank not in (BARRIER, *sleepy)):
-            commands = self._positions[rank][-1].commands
+    def _alone(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> list[int]:
+        """The ranks whose next commands, all of them awake, no other rank can ever make a difference to, nor they to
+        it: it is enough to try those of one."""
+        sleepy = {rank for rank, *_ in asleep}
+        return [
+            rank
+            for rank in dict.fromkeys(choice.rank for choice in choices if choice.rank not in (BARRIER, *sleepy))
             if not any(
                 command.waits
                 or isinstance(command.operands, core.Barrier)
                 or core.accesses_of(command.operands)
                 or self._looks_of(rank, command)
-                for command in commands
-            ):
-                return rank
-        return None
+                for command in self._positions[rank][-1].commands
+            )
+        ]
 
     def _issue(self, state: SequentialState, choice: Choice) -> SequentialState:
         """Go on by ``choice``."""
@@ -512,6 +529,8 @@ class Exploration:
         """See to it that a run is followed with ``choice`` before the events ``out``, and without what comes after
         them: from where the first of them was issued, by somebody who is the first to go on there."""
         first = min(event.number for event in out)
+        if first < self._base:
+            return
         node = self._nodes[first]
         there = [event for event in self._run[first:] if not any(each.is_in(event.clock) for each in out)]
         counts = [0] * self.instance.processes

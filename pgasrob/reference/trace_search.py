@@ -10,7 +10,7 @@ from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
 from pgasrob.reference.exploration import Exploration
-from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, TraceByTrace, Violation, until
+from pgasrob.robustness.engine import InOnePart, TraceByTrace, Violation, until
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import TooManyUpdates
 from pgasrob.semantics.computation import Computation
@@ -27,22 +27,15 @@ class TraceSearch(TraceByTrace[Exploration], InOnePart):
     looked at) and ``traces``; ``facts`` of the SC runs, which are this object; ``undecided``: the sources, as
     ``choosable`` has them and the step, that are left to other engines. When ``run`` ends without a violation and has
     not given up, the instance is robust. ``choosable``: the steps that may be the source; None: all.
-    ``part``: what of the exploration to go through. Of traces that differ in the names of ranks alone some are left
-    out (`analysis.line_up`), unless ``by_name``.
+    Of traces that differ in the names of ranks alone some are left out (`analysis.line_up`), unless ``by_name``.
     """
 
     settled = False
 
-    def __init__(
-        self,
-        instance: Instance,
-        choosable: Choosable | None = None,
-        part: Subtrees = WHOLE,
-        by_name: bool = False,
-    ) -> None:
+    def __init__(self, instance: Instance, choosable: Choosable | None = None, by_name: bool = False) -> None:
         self._instance, self._choosable = instance, choosable
         self._space = SequentialSpace(instance)
-        super().__init__(Exploration(instance, part, True, () if by_name else line_up(instance)))
+        super().__init__(Exploration(instance, (), True, () if by_name else line_up(instance)))
         self.undecided: set[tuple[int, int, int, int]] = set()
         self.checks_deadlock = instance.can_wait
         self.fault: FoundFault | None = None
@@ -63,11 +56,6 @@ class TraceSearch(TraceByTrace[Exploration], InOnePart):
     def undecided_sources(self) -> None:
         """The attack search in Python is not restricted to what the traces have left."""
         return None
-
-    @property
-    def subtrees(self) -> int:
-        """How many subtrees it has come to, with those that are left to other processes."""
-        return self.exploration.subtrees
 
     def explore(self, most: int | None = None) -> Iterator[None]:
         """The SC runs by themselves."""

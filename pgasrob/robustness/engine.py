@@ -18,6 +18,7 @@ from pgasrob.semantics.sequential import FoundFault
 
 if TYPE_CHECKING:
     from pgasrob.robustness.cycle_types import CycleType
+    from pgasrob.robustness.trace_parts import Elsewhere
 
 T = TypeVar("T", bound="Traced")
 
@@ -139,10 +140,6 @@ class TraceEngine(Engine, Protocol):
     @property
     def traces(self) -> int: ...
     @property
-    def subtrees(self) -> int:
-        """How many subtrees it has come to, with those that are left to other processes."""
-
-    @property
     def effort(self) -> int:
         """The events that have been looked at, on the way and in whole traces, and the commands tried there."""
 
@@ -209,40 +206,6 @@ class WithoutFacts:
     settled = False
 
 
-class Subtrees(NamedTuple):
-    """A part of an exploration of traces. Down to so many ``levels`` at which there is a choice, every command is tried
-    that can be issued and is not asleep, so that no subtree below asks for more there; of the subtrees, in their order,
-    those from ``first`` on and before ``end`` are gone through."""
-
-    levels: int = 0
-    first: int = 0
-    end: int = 2**63 - 1
-
-
-WHOLE = Subtrees()
-"""The whole exploration, as the only subtree."""
-
-
-class FoundInPart(NamedTuple):
-    """What going through the ``subtrees`` has come to: whether there is a violation, a fault, a deadlock; the claims of
-    asserts that have ``failed``; whether these are all traces of them (``complete``), and the ``reason`` why robustness
-    is left open."""
-
-    subtrees: Subtrees
-    states: int = 0
-    violation: bool = False
-    fault: bool = False
-    failed: frozenset[Claim] = frozenset()
-    deadlock: bool = False
-    complete: bool = False
-    reason: Reason | None = None
-
-    @property
-    def decides(self) -> bool:
-        """Whether the answer is known whatever other parts find."""
-        return self.violation or self.fault
-
-
 def until(search: Facts, pieces: Iterator[None], most: int | None) -> Iterator[None]:
     """``pieces`` of the ``search``, until it has looked at more than ``most`` states in all."""
     for _ in pieces:
@@ -279,14 +242,14 @@ def longest_run(instance: Instance) -> int:
 class Settings(NamedTuple):
     """What an engine can be asked to do; it refuses what it does not have. ``memory``: the bytes that it may store.
     ``threads``: how many it may use. ``max_states``: how many states each of its parts may look at, where it has parts;
-    else whoever runs it looks at that. ``found``: what others have found in all parts, for the traces."""
+    else whoever runs it looks at that. ``elsewhere``: other processes that go through parts of it."""
 
     heads: int | None = None
     reductions: Collection[str] | None = None
     memory: int | None = None
     threads: int = 1
-    found: Sequence[FoundInPart] = ()
     max_states: int | None = None
+    elsewhere: Elsewhere | None = None
 
     def only(self, engine: str, *known: str) -> None:
         """Refuse all but the settings ``known`` to ``engine``."""

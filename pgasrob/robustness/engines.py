@@ -36,11 +36,7 @@ def attack_engine(instance: Instance, settings: Settings) -> Engine:
 def _traces(instance: Instance, settings: Settings) -> Engine:
     """One run for all its reorderings."""
     settings.only("traces")
-    if not settings.found:
-        return twins.trace_search(instance, settings.memory)
-    from pgasrob.robustness.trace_parts import PartsSearch
-
-    return PartsSearch(instance, settings.found, settings.memory)
+    return twins.trace_search(instance, settings.memory, settings.threads, elsewhere=settings.elsewhere)
 
 
 def _portfolio(instance: Instance, settings: Settings) -> Engine:

@@ -36,7 +36,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.access_tables import of_futures, pieces, touchable, waited
 from pgasrob.semantics.tested_conditions import Conditions, conditions_of
 
-FORMAT = 18
+FORMAT = 19
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")

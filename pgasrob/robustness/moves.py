@@ -19,6 +19,9 @@ from pgasrob.semantics.effect import execute
 Move = tuple[int | None, Sequence[Transition], Sequence[int]]
 """A process, its transition and the parts of the command's steps; for a barrier None, the transition of each rank, and
 the processes that take these, none where they are the ranks."""
+KernelMove = tuple[int | None, list[int], list[int]]
+"""A move as the kernel reports it: a :data:`Move` with the numbers of transitions, for a
+barrier without the processes."""
 
 
 class NotEnabled(Exception):

@@ -18,14 +18,15 @@ from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import PIECE, InOnePart, Violation, until
 from pgasrob.robustness.kernel_tables import Tables, tables
-from pgasrob.robustness.moves import Move, Rerun, in_two_parts
+from pgasrob.robustness.moves import KernelMove, Move, Rerun, in_two_parts
 from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
 
 if TYPE_CHECKING:
-    from pgasrob._kernel import Search, Traces
+    from pgasrob._kernel import Search
+    from pgasrob.robustness.trace_parts import DividedTraces
 
 LARGE, LARGE_PIECE = 16_384, 2_048
 """From so many states on pieces are larger, so that threads have enough to do."""
@@ -37,11 +38,6 @@ def piece(states: int, nodes: int) -> int:
     """States for the kernel to look at before it lets its caller look around, after so many."""
     usual = PIECE if states < LARGE else LARGE_PIECE
     return max(1, usual * MANY_NODES // max(nodes, MANY_NODES))
-
-
-KernelMove = tuple[int | None, list[int], list[int]]
-"""A move as the kernel reports it: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions, for a
-barrier without the processes."""
 
 
 class Decoder:
@@ -90,7 +86,7 @@ class DecodedFacts:
     A fact does not change once it is known, so its run is worked out once.
     """
 
-    def __init__(self, search: Search | Traces, decoder: Decoder) -> None:
+    def __init__(self, search: Search | DividedTraces, decoder: Decoder) -> None:
         self._reports, self._decoder = search, decoder
         self.checks_deadlock: bool = search.checks_deadlock
         self._fault: FoundFault | None = None

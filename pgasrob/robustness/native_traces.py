@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from pgasrob.analysis.line_up import line_up
 from pgasrob.analysis.symmetry import alike
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, TraceByTrace, until
+from pgasrob.robustness.engine import InOnePart, TraceByTrace, until
 from pgasrob.robustness.kernel_tables import tables
 from pgasrob.robustness.native_attack import DecodedFacts, Decoder
 from pgasrob.robustness.reasons import RunTooLong, TooManyUpdates
+from pgasrob.robustness.trace_parts import Beginning, DividedTraces, Elsewhere
 from pgasrob.semantics.sequential import assumes_are_guesses
-
-if TYPE_CHECKING:
-    from pgasrob._kernel import Traces
 
 PIECE = 1_024
 MOST_EVENTS = 1_000_000
 """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
 
 
-class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
+class NativeTraceSearch(TraceByTrace[DividedTraces], DecodedFacts, InOnePart):
     """The search of an instance trace by trace, with what :class:`~pgasrob.reference.trace_search.TraceSearch` has.
 
-    ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
-    to go through. Of traces that differ in the names of ranks alone some are left out (`analysis.line_up`), unless
-    ``by_name``.
+    ``sources``: by transition, the steps that may be the source, as bits; None: all. With several ``threads``, and
+    with processes ``elsewhere``, a large search takes less time and finds the same, trace for trace.
+    Of traces that differ in the names of ranks alone some are left out (`analysis.line_up`), unless ``by_name``.
     """
 
     settled = False
-    exploration: Traces
 
     def __init__(
         self,
@@ -39,20 +35,14 @@ class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
         sources: Sequence[int] | None = None,
         memory_limit: int | None = None,
         longest: int = MOST_EVENTS,
-        part: Subtrees = WHOLE,
+        threads: int = 1,
+        elsewhere: Elsewhere | None = None,
         by_name: bool = False,
     ) -> None:
-        from pgasrob._kernel import Traces
-
         compiled = tables(instance, (), sources, stores_states=False, by_condition=True)
-        exploration = Traces(
-            compiled,
-            longest=longest,
-            guesses=assumes_are_guesses(instance),
-            memory_limit=memory_limit,
-            part=(part.levels, part.first, part.end),
-            behind=() if by_name else line_up(instance),
-        )
+        behind = [] if by_name else line_up(instance)
+        begin = Beginning(compiled, longest, assumes_are_guesses(instance), memory_limit, behind)
+        exploration = DividedTraces(begin, threads - 1, elsewhere)
         TraceByTrace.__init__(self, exploration)
         DecodedFacts.__init__(self, exploration, Decoder(instance, compiled))
         self._longest, self._instance, self._transitions = longest, instance, len(compiled.edges)
@@ -69,11 +59,6 @@ class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
     def explore(self, most: int | None = None) -> Iterator[None]:
         """The SC runs by themselves."""
         return until(self, self.run(), most)
-
-    @property
-    def subtrees(self) -> int:
-        """How many subtrees it has come to, with those that are left to other processes."""
-        return self.exploration.subtrees
 
     @property
     def effort(self) -> int:

@@ -213,7 +213,8 @@ class PortfolioSearch:
             self.searches[name] = attack
             return Part(attack, attack.run())
         longest = longest_run(instance)
-        self._traces = traces = trace_search(instance, settings.memory, sources=self._sources, longest=longest)
+        threads, elsewhere = settings.threads, settings.elsewhere
+        self._traces = traces = trace_search(instance, settings.memory, threads, self._sources, longest, elsewhere)
         self.searches[name] = traces
         return Part(traces, traces.run(), partial(self._cost.of, traces))
 

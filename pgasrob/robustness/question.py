@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.program.files import DISK, Files
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.engine import FoundInPart, Settings
+from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits, available_cores
 from pgasrob.robustness.load import load
@@ -18,6 +18,7 @@ from pgasrob.robustness.verdict import LINES, LineName
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.robustness.trace_parts import Elsewhere
 
 FACTS: tuple[LineName, ...] = ("legal", "progress", "assertions")
 """What counts beside robustness where it is found to be bad."""
@@ -109,14 +110,12 @@ class EngineChoice:
     """The engine ``name`` of :data:`~pgasrob.robustness.engines.ENGINES`.
 
     ``heads`` (2, or 4 for the paper's procedure to the letter) is for `product`, ``reductions`` (of
-    :data:`~pgasrob.robustness.reduction.REDUCTIONS`; all when None) for `attack`. ``found``: what others have found in
-    the parts of the search of `traces`, all of them (:mod:`~pgasrob.robustness.trace_parts`).
+    :data:`~pgasrob.robustness.reduction.REDUCTIONS`; all when None) for `attack`.
     """
 
     name: str = DEFAULT_ENGINE
     heads: int | None = None
     reductions: Collection[str] | None = None
-    found: Sequence[FoundInPart] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +123,14 @@ class Resources:
     """How much machine: ``threads`` of a large search by the kernel (as there are processors, at most
     :data:`MOST_THREADS`, when None), and ``jobs`` at a time of a batch. Those are done by the workers of the Dask
     scheduler at the address ``cluster``, if there is one; with ``worker_memory`` a check may take the share of a
-    worker's memory there, and not what the limits say. No answer depends on any of this."""
+    worker's memory there, and not what the limits say. ``elsewhere``: processes that go through parts of a large check.
+    No answer depends on any of this."""
 
     threads: int | None = None
     jobs: int = 1
     cluster: str | None = None
     worker_memory: bool = False
+    elsewhere: Elsewhere | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,9 @@ class Question:
         """What the engine is made with."""
         engine = self.engine
         limits = self.limits
-        return Settings(engine.heads, engine.reductions, limits.memory, self.threads, engine.found, limits.max_states)
+        return Settings(
+            engine.heads, engine.reductions, limits.memory, self.threads, limits.max_states, self.resources.elsewhere
+        )
 
 
 def node_count(nodes: int | None, program: Program | CProgram) -> int:

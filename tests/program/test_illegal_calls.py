@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
 
 import pytest
@@ -16,12 +15,11 @@ from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
 from pgasrob.program.statements import Span
 from pgasrob.reference.trace_search import TraceSearch
-from pgasrob.robustness.engine import Facts, Stepwise, Subtrees
+from pgasrob.robustness.engine import Facts, Stepwise
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.native_attack import NativeFacts, NativeSearch
 from pgasrob.robustness.native_traces import NativeTraceSearch
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.trace_parts import PartsSearch, go_through
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.runs.outcomes import outcomes
 from pgasrob.semantics.sequential import SequentialFacts
@@ -152,9 +150,6 @@ def test_every_search_of_sc_runs_finds_the_same() -> None:
         for search in searches:
             facts = explored(search)
             assert facts.failed.keys() == reference.failed.keys()
-        part = go_through(program, Subtrees(), Limits(), None)
-        assert part.failed == reference.failed.keys() and pickle.loads(pickle.dumps(part)) == part
-        assert explored(PartsSearch(program, [part], None)).failed.keys() == reference.failed.keys()
         seen.update(claim.rule.code if claim else "assertion" for claim in reference.failed)
     assert seen == {"mpi-lock-twice": 4, "mpi-unlock-unlocked": 8, "assertion": 4}, seen
 

@@ -1,163 +1,253 @@
-"""An exploration in parts: together they are the whole, and the answer made of them is that of the whole."""
+"""An exploration in parts: together they are the whole, and the answer is the same whoever goes through which."""
 
 from __future__ import annotations
 
+import pickle
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 import pytest
 
 from pgasrob import twins
 from pgasrob.program.instance import Instance
-from pgasrob.reference.exploration import WHOLE, Exploration, Subtrees
+from pgasrob.reference.exploration import Exploration, Node, Part
 from pgasrob.robustness import native_traces
 from pgasrob.robustness import trace_parts as parts
-from pgasrob.robustness.engine import FoundInPart
-from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.kernel_tables import tables
 from pgasrob.robustness.native_traces import NativeTraceSearch
-from pgasrob.robustness.reasons import StateLimit, TooManyUpdates, WorkerDied
-from pgasrob.robustness.trace_parts import PartsSearch, go_through, parts_of
+from pgasrob.robustness.trace_parts import Beginning, Elsewhere, Path, Report, go_through
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
-from pgasrob.twins import trace_search
 from tests.robustness.contended import contended
 from tests.robustness.test_traces_agree import programs
 from tests.support import examples, instance
 
 LONGEST, MOST_EVENTS = 60, 1_500
-LIMITS = Limits(memory=None)
-
-
-def explored(program: Instance, part: Subtrees) -> Exploration | None:
-    """The exploration of a part; None when it takes too long."""
-    exploration = Exploration(program, part)
-    for _ in exploration.run():
-        if exploration.length > LONGEST or exploration.events > MOST_EVENTS:
-            return None
-    return exploration
-
-
-def in_parts(program: Instance, levels: int, of: int) -> tuple[int, list[tuple[Subtrees, Exploration]]] | None:
-    """How many subtrees there are, and what each part of so many of them has come to."""
-    above = explored(program, Subtrees(levels, WHOLE.end, WHOLE.end))
-    if above is None:
-        return None
-    assert above.traces == above.redundant == 0
-    some = [Subtrees(levels, first, first + of) for first in range(0, above.subtrees, of)]
-    found = [(part, explored(program, part)) for part in some]
-    return above.subtrees, [(part, each) for part, each in found if each is not None]
+needs_kernel = pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
 
 
 def small(first: int, count: int) -> Iterator[Instance]:
     return chain(programs(first, count), (contended(seed) for seed in range(first, first + count)))
 
 
+class TooLarge(Exception):
+    """An exploration takes too long."""
+
+
+def whole(program: Instance) -> Exploration:
+    exploration = Exploration(program, by_condition=True)
+    for _ in exploration.run():
+        if exploration.length > LONGEST or exploration.events > MOST_EVENTS:
+            raise TooLarge
+    return exploration
+
+
+def in_parts(program: Instance, often: int) -> Iterator[tuple[Part, Exploration, list[int]]]:
+    """The parts of an exploration that is divided after every so many events, and where that has been so."""
+    waiting: list[Part] = [()]
+    while waiting:
+        exploration, cuts = Exploration(program, part := waiting.pop(), by_condition=True), []
+        for _ in exploration.run():
+            if exploration.events > 2 * MOST_EVENTS:
+                raise TooLarge
+            if exploration.events % often == 0 and (given := exploration.split()) is not None:
+                waiting.append(given)
+                cuts.append(exploration.events)
+        yield part, exploration, cuts
+
+
 def test_the_parts_have_every_trace_once() -> None:
-    """And the kernel goes the same way."""
     seen: Counter[str] = Counter()
-    for number, program in enumerate(small(0, examples(10, nightly=10_000))):
-        whole = explored(program, WHOLE)
-        found = in_parts(program, levels := 1 + number % 4, 1 + number % 3)
-        if whole is None or found is None:
+    for number, program in enumerate(small(0, examples(12, nightly=10_000))):
+        try:
+            traces = whole(program).traces
+            each = list(in_parts(program, 1 + number % 5))
+        except TooLarge:
             continue
-        count, each = found
-        assert sum(one.traces for _, one in each) == whole.traces, (number, levels)
-        seen["traces"] += whole.traces
-        seen["subtrees"] += count
-        for part, slow in each if twins.available() else []:
-            fast = NativeTraceSearch(program, part=part)
-            for _ in fast.run():
+        assert sum(part.traces for _, part, _ in each) == traces, number
+        seen.update(traces=traces, parts=len(each), events=sum(part.events for _, part, _ in each))
+    assert seen["parts"] > 100 and seen["traces"] > 120, seen
+
+
+@needs_kernel
+def test_the_kernel_gives_the_same_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same part at the same place, and goes through it in the same way."""
+    from pgasrob._kernel import Traces
+
+    seen: Counter[str] = Counter()
+    for number, program in enumerate(small(70, examples(12, nightly=10_000))):
+        try:
+            whole(program)
+            each = list(in_parts(program, 2 + number % 4))
+        except TooLarge:
+            continue
+        nothing = [0] * sum(len(automaton.transitions) for automaton in program.automata)
+        compiled = tables(program, (), nothing, stores_states=False, by_condition=True)
+        given: list[Path] = [()]
+        for _, slow, cuts in each:
+            fast = Traces(compiled, longest=10**6, part=given.pop())
+            for cut in cuts:
+                while fast.events < cut:
+                    fast.run(1)
+                given.append(fast.split() or ())
+            while not fast.run(1_000):
                 pass
-            if fast.violation is None:
-                assert (fast.traces, fast.exploration.redundant) == (slow.traces, slow.redundant)
-                assert (fast.transitions, fast.subtrees) == (slow.events, slow.subtrees)
-                seen["alike"] += 1
-    assert seen["subtrees"] > 100 and seen["traces"] > 120
-    assert seen["alike"] > 30 or not twins.available()
+            assert (fast.traces, fast.redundant, fast.events) == (slow.traces, slow.redundant, slow.events)
+            seen.update(parts=1, traces=fast.traces)
+        assert not given
+    assert seen["parts"] > 60, seen
 
 
-def test_above_the_subtrees_every_command_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were it the commands of some rank alone, the others would be asked for by a subtree that has no say there."""
-    monkeypatch.setattr(Exploration, "_private", lambda self, choices, asleep: choices[0].rank)
+def test_above_a_part_every_command_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were it those alone that have been asked for, others would be asked for by a part that has no say there."""
+    monkeypatch.setattr(Node, "begin_with_all", lambda self, processes: None)
     lost = 0
-    for program in small(0, 25):
-        whole, found = explored(program, WHOLE), in_parts(program, 2, 1)
-        if whole is not None and found is not None:
-            lost += sum(one.traces for _, one in found[1]) != whole.traces
+    for program in (contended(seed) for seed in range(12)):
+        try:
+            lost += sum(part.traces for _, part, _ in in_parts(program, 2)) != whole(program).traces
+        except TooLarge:
+            continue
     assert lost > 2
 
 
-def test_the_answer_of_the_parts_is_that_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("LARGE", 20), ("MANY", 6)):
+class Others:
+    """Others who go through parts, in this process; ``loses`` says of the number of a part whether it is lost: before
+    it has begun, or at its end."""
+
+    def __init__(self, loses: Callable[[int], str] = lambda number: "") -> None:
+        self._loses, self.seen = loses, Counter[str]()
+
+    def count(self) -> int:
+        return 2
+
+    def go_through(self, begin: Beginning, part: Path, hear: Callable[[list[Path]], bool]) -> Report | None:
+        begin, part = pickle.loads(pickle.dumps((begin, part)))
+        self.seen["parts"] += 1
+        lost = self._loses(self.seen["parts"])
+        self.seen[lost] += 1
+        if lost == "before":
+            return None
+        report, given = go_through(begin, part, lambda given: lost == "silent" or hear(list(given)))
+        if lost == "at the end":
+            return None
+        hear(given)
+        return report
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts are divided often."""
+    for name, value in (("LARGE", 24), ("CHUNK", 5), ("PAUSE", 0.001)):
         monkeypatch.setattr(parts, name, value)
     monkeypatch.setattr(native_traces, "PIECE", 1)
+
+
+def searched(program: Instance, threads: int = 1, elsewhere: Elsewhere | None = None) -> tuple[object, ...] | None:
+    """What a search comes to, with its counts; None where it takes too long."""
+    search = NativeTraceSearch(program, threads=threads, elsewhere=elsewhere)
+    for _ in search.run():
+        if search.states > MOST_EVENTS:
+            return None
+    counts = search.states, search.traces, search.exploration.redundant, search.effort
+    return (
+        *counts,
+        search.violation,
+        search.fault,
+        dict(search.failed),
+        search.deadlock,
+        search.gave_up,
+        search.complete,
+    )
+
+
+@needs_kernel
+@pytest.mark.usefixtures("tiny")
+def test_nothing_depends_on_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor on what is lost on the way; and it is what is found where nothing is divided."""
     seen: Counter[str] = Counter()
-    for program in small(240, examples(11, nightly=10_000)):
-        whole = trace_search(program, None)
-        if any(whole.states > MOST_EVENTS for _ in whole.run()):
+    losing = Others(lambda number: ("", "before", "silent", "at the end")[number % 4])
+    for program in small(240, examples(30, nightly=5_000)):
+        alone = searched(program)
+        if alone is None:
             continue
-        some = parts_of(program, None)
-        if not some:
-            seen["small"] += 1
+        assert searched(program, threads=3) == alone
+        assert searched(program, 1, losing) == alone
+        with monkeypatch.context() as patch:
+            patch.setattr(parts, "LARGE", 10**9)
+            undivided = NativeTraceSearch(program)
+            for _ in undivided.run():
+                pass
+        _, traces, _, effort, violation, fault, failed, deadlock, reason, complete = alone
+        assert isinstance(effort, int)
+        seen["divided"] += effort > 100
+        if undivided.fault or fault:  # which ends a search, wherever it is met
             continue
-        search = PartsSearch(program, [go_through(program, part, LIMITS, None) for part in some], None)
-        for _ in search.run():
-            pass
-        if whole.facts.fault or search.fault:  # which ends a search, wherever it is met
-            continue
-        assert (search.violation is None) == (whole.violation is None)
-        if search.violation is not None:
+        assert (violation is None) == (undivided.violation is None)
+        if violation is not None:
             seen["violation"] += 1
-            assert HappensBefore(replay(program, search.violation.computation).computation).cycle is not None
+            run = replay(program, violation.computation)  # type: ignore[attr-defined]
+            assert HappensBefore(run.computation).cycle is not None
             continue
-        seen["robust"] += 1
-        facts = whole.facts
-        assert (search.gave_up, search.complete) == (whole.gave_up, facts.complete)
-        for mine, other in ((search.failed.get(None), facts.failed.get(None)), (search.deadlock, facts.deadlock)):
-            assert (mine is None) == (other is None)
-            seen["facts"] += mine is not None
-    assert min(seen["violation"], seen["robust"], seen["small"]) > 3 and seen["facts"] > 1, seen
+        assert (traces, reason, complete) == (undivided.traces, undivided.gave_up, undivided.complete)
+        assert isinstance(failed, dict) and failed.keys() == undivided.failed.keys()
+        assert (deadlock is None) == (undivided.deadlock is None)
+        seen.update(robust=1, facts=len(failed) + (deadlock is not None))
+    assert min(seen["violation"], seen["robust"], seen["divided"]) > 2 and seen["facts"] > 1, seen
+    assert min(losing.seen[how] for how in ("", "before", "silent", "at the end")) > 2, losing.seen
 
 
-TWO = instance("mem[x] <- 1; r <- mem[y];", nodes=2)
+MANY = instance(
+    "r <- fetch_add(0, y, 1); s <- r; r <- fetch_add(1, y, r); r <- fetch_add(0, z, r); assert(r != 3); "
+    "if (me != 0 || s == 2) { write(x, (me + 1) % nodes, w, q); r <- mem[w]; }",
+    nodes=3,
+)
 
 
-def answer(*found: FoundInPart) -> PartsSearch:
-    """Of these, for parts of one subtree each."""
-    ends = [*range(1, len(found)), WHOLE.end]
-    placed = [
-        each._replace(subtrees=Subtrees(2, place, end))
-        for place, (each, end) in enumerate(zip(found, ends, strict=True))
-    ]
-    search = PartsSearch(TWO, placed, None)
+@needs_kernel
+@pytest.mark.usefixtures("tiny")
+def test_a_limit_of_states_does_not_depend_on_who_is_faster() -> None:
+    """What comes behind the limit counts for nothing, though somebody has found it."""
+    search = NativeTraceSearch(MANY)
     for _ in search.run():
         pass
-    return search
+    assert search.violation is not None
+    for limit in range(40, search.states + 40, 1 + search.states // examples(12, nightly=200)):
+        found = set()
+        for threads in (1, 3, 3, 3):
+            search = NativeTraceSearch(MANY, threads=threads)
+            over = all(search.states <= limit for _ in search.run())
+            found.add((over, over and search.violation is not None, frozenset(search.failed)))
+        assert len(found) == 1, (limit, found)
 
 
-def test_what_is_left_open_is_left_open() -> None:
-    """A limit in one part, or a lost worker, and nothing is robust; the first reason is told."""
-    good, open_ = FoundInPart(WHOLE, 5, complete=True), FoundInPart(WHOLE, 7, reason=StateLimit(6))
-    assert answer(good, good).gave_up is None and answer(good, good).complete
-    died = FoundInPart(WHOLE, reason=WorkerDied("is gone"))
-    search = answer(good, open_, died)
-    assert (search.gave_up, search.complete, search.states) == (StateLimit(6), False, 12)
-    undecided = good._replace(reason=TooManyUpdates())
-    assert answer(undecided, good).gave_up == TooManyUpdates() and answer(undecided, good).complete
+@needs_kernel
+@pytest.mark.usefixtures("tiny")
+def test_what_goes_wrong_in_a_thread_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is robust for it."""
+
+    def at(begin: Beginning, part: Path) -> parts.Going:
+        if threading.current_thread() is not threading.main_thread():
+            raise MemoryError("the memory limit of 5 bytes was reached")
+        return made(begin, part)
+
+    made = Beginning.at
+    monkeypatch.setattr(Beginning, "at", at)
+    slowly = (threading.Event().wait(0.001) for _ in NativeTraceSearch(MANY, threads=3).run())
+    with pytest.raises(MemoryError, match="of 5 bytes"):
+        list(slowly)
 
 
-def test_a_part_that_is_missing_is_noticed() -> None:
-    some = [FoundInPart(Subtrees(2, 0, 3)), FoundInPart(Subtrees(2, 3, 4)), FoundInPart(Subtrees(2, 4, WHOLE.end))]
-    PartsSearch(TWO, some, None)
-    PartsSearch(TWO, [some[0], some[1]._replace(violation=True)], None)
-    wrong = [some[:2], some[1:], [some[0], some[2]], [*some[:2], FoundInPart(Subtrees(3, 4, WHOLE.end))], []]
-    for found in wrong:
-        with pytest.raises(ValueError, match="not all parts"):
-            PartsSearch(TWO, found, None)
-
-
-def test_limits_hold_in_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native_traces, "PIECE", 1)
-    found = go_through(TWO, WHOLE, Limits(max_states=1), None)
-    assert (found.reason, found.complete, found.decides) == (StateLimit(1), False, False)
+@needs_kernel
+@pytest.mark.usefixtures("tiny")
+def test_who_helps_ends_when_nobody_wants_to_know() -> None:
+    before = set(threading.enumerate())
+    search = NativeTraceSearch(MANY, threads=4)
+    run = search.run()
+    while len(set(threading.enumerate()) - before) < 3:
+        next(run)
+    del search, run
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+        assert not thread.is_alive()

@@ -1,4 +1,4 @@
-"""The process on a worker's machine in which checks run, one after the other."""
+"""The process on a worker's machine in which checks run, and parts of large checks, one after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
 from queue import SimpleQueue
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,35 +19,89 @@ from pgasrob.batch.crew import Interrupts
 from pgasrob.batch.job import Checked, Job, Task
 from pgasrob.batch.workers import do
 from pgasrob.diagnostics.internal_error import internal_error
-from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import FoundInPart, Subtrees
-from pgasrob.robustness.question import node_count
-from pgasrob.robustness.session import PREPARING, Failed, Session
-from pgasrob.robustness.trace_parts import go_through, parts_of
-from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.trace_parts import Beginning, Path, Report, go_through
 from pgasrob.twins import MissingKernelWarning
 
 
 class Request(NamedTuple):
-    """What is asked of a worker. ``part``: to go through this part of the exploration only; ``found``: what has been
-    found in all parts."""
+    """What is asked of a worker: to check the task."""
 
     job: Job
     task: Task
     convert: Callable[[Checked], Any]
-    part: Subtrees | None = None
-    found: Sequence[FoundInPart] = ()
+
+
+class PartRequest(NamedTuple):
+    """What is asked of a worker: to go through a part of a check that another one is at."""
+
+    begin: Beginning
+    part: Path
 
 
 class _Pipe:
     """Where messages go."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+        self._file, self._lock = file, threading.Lock()
 
     def send(self, message: tuple[object, ...]) -> None:
-        pickle.dump(message, self._file)
-        self._file.flush()
+        with self._lock:
+            pickle.dump(message, self._file)
+            self._file.flush()
+
+
+class _Check:
+    """The messages of a check, and the other workers that go through parts of it
+    (:class:`~pgasrob.robustness.trace_parts.Elsewhere`).
+
+    These are asked by messages ("others",), ("part", number, the pickled request) and ("unwanted", number); answers are
+    ("others", how many) and (number, what): what has been given away so far, the report and that, or None.
+    """
+
+    def __init__(self, pipe: _Pipe) -> None:
+        self._pipe, self._lock, self._over = pipe, threading.Lock(), False
+        self._answers: dict[object, SimpleQueue[Any]] = {"others": SimpleQueue()}
+
+    def send(self, message: tuple[object, ...]) -> None:
+        """Send a message, unless one has said that it is over."""
+        with self._lock:
+            if not self._over:
+                self._pipe.send(message)
+            if message[0] in ("result", "failed", "unkept"):
+                self._over = True
+                for answers in list(self._answers.values()):
+                    answers.put(None)
+
+    def answer(self, name: object, what: Any) -> None:
+        if (answers := self._answers.get(name)) is not None:
+            answers.put(what)
+
+    def count(self) -> int:
+        self.send(("others",))
+        return self._answers["others"].get() or 0
+
+    def go_through(self, begin: Beginning, part: Path, hear: Callable[[list[Path]], bool]) -> Report | None:
+        number = next(_numbers)
+        answers = self._answers[number] = SimpleQueue()
+        self.send(("part", number, pickle.dumps(PartRequest(begin, part))))
+        try:
+            while not self._over:
+                match answers.get():
+                    case None:
+                        break
+                    case (Report() as report, given):
+                        hear(given)
+                        return report
+                    case given if not hear(given):
+                        self.send(("unwanted", number))
+                        break
+            return None
+        finally:
+            del self._answers[number]
+
+
+_numbers = count()
+"""Of the parts that are handed out, all different: an answer may come when its check is over."""
 
 
 def main() -> None:
@@ -54,64 +110,39 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the worker's terminal ends the worker, which ends this
     messages = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed by mistake
-    asked: SimpleQueue[Request] = SimpleQueue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, asked), daemon=True).start()
+    asked: SimpleQueue[Request | PartRequest] = SimpleQueue()
+    at_work: list[_Check] = []
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, asked, at_work), daemon=True).start()
     pipe = _Pipe(messages)
     while True:
         request = asked.get()
-        checker = Checker(request.job)
-        checker.found = request.found
-        try:
-            done = request.job.engine.name == "traces" and not request.found and _in_parts(request, checker, pipe)
-        except Exception as error:
-            pipe.send(("failed", internal_error(error, request.task.file)))
-        else:
-            if not done:
-                do(request.task, pipe, checker, request.convert, Interrupts())
+        if isinstance(request, PartRequest):
+            _go_through(request, pipe)
+            continue
+        at_work[:] = [check := _Check(pipe)]
+        job = replace(request.job, resources=replace(request.job.resources, elsewhere=check))
+        do(request.task, check, Checker(job), request.convert, Interrupts())
 
 
-def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
-    """Go through the part that is asked for and send ("result", what was found); or, where the whole is asked for and
-    large, send ("large", its parts). False when neither is the case."""
-    job, task = request.job, request.task
-    session = Session(job.question(task.file, task.nodes))
-    instance = session.attempt(PREPARING, lambda: _instance(request, checker))
-    if instance is None or isinstance(instance, Failed):
-        return False  # the check will report it
-    if request.part is None:
-        parts = session.attempt(PREPARING, lambda: parts_of(instance, job.limits.memory))
-        if isinstance(parts, Failed) or len(parts) <= 1:
-            return False
-        pipe.send(("large", parts))
-        return True
-    title = f"{task.title}, {instance.nodes} nodes, subtree {request.part.first + 1}"
-    pipe.send(("title", instance.nodes, title))
-    found = go_through(instance, request.part, job.limits, lambda progress: pipe.send(("progress", progress)))
-    pipe.send(("result", found))
-    return True
+def _go_through(request: PartRequest, pipe: _Pipe) -> None:
+    """Go through a part and send ("given", what has been given away of it) now and then, and at the end ("result", the
+    report and what has been given away)."""
+    try:
+        found = go_through(*request, lambda given: pipe.send(("given", given)))
+    except Exception as error:
+        pipe.send(("failed", internal_error(error, "a part")))
+    else:
+        pipe.send(("result", found))
 
 
-_last: list[tuple[object, Instance]] = []
-"""What the last request was about: the next one is likely to be for another part of it."""
-
-
-def _instance(request: Request, checker: Checker) -> Instance | None:
-    """The instance to explore; None when the file is no program. Raises SourceError when it is none on so many
-    nodes."""
-    job, task = request.job, request.task
-    about = (job.files, job.front_end, job.reading, task.file, task.nodes)
-    if not _last or _last[0][0] != about:
-        program = checker.load(task.file)
-        if isinstance(program, Verdict):
-            return None
-        _last[:] = [(about, program.instantiate(node_count(task.nodes, program), job.reading))]
-    return _last[0][1]
-
-
-def _listen(file: BinaryIO, asked: SimpleQueue[Request]) -> None:
+def _listen(file: BinaryIO, asked: SimpleQueue[Request | PartRequest], at_work: list[_Check]) -> None:
     while True:
         try:
-            asked.put(pickle.load(file))
+            message = pickle.load(file)
         except BaseException:
             # The worker has ended or wants this to end, in the middle of a check as well.
             os._exit(1)
+        if isinstance(message, Request | PartRequest):
+            asked.put(message)
+        elif at_work:
+            at_work[0].answer(*message)

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pgasrob.batch.build_id import build
 from pgasrob.batch.cluster import ClusterError
 from pgasrob.batch.cluster.child import Request
-from pgasrob.batch.cluster.worker import WrongBuild
+from pgasrob.batch.cluster.worker import AHEAD, DO_JOB, FETCH, WrongBuild
 from pgasrob.batch.crew import Crew, Interrupts, Watching
 from pgasrob.batch.job import Checked, Job, Task, Watcher, unwatched
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.files import Copies, Recorder
 from pgasrob.program.parser import read_source
-from pgasrob.robustness.engine import FoundInPart, Subtrees
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.session import READING
 from pgasrob.robustness.stopping import until_limit
@@ -36,25 +35,14 @@ T = TypeVar("T")
 
 CONNECT = 10.0
 """Seconds that a scheduler has to answer."""
-FETCH = 60.0
-"""Seconds in which a result comes from its worker, or the worker is gone."""
 PATIENCE = 60.0
 """Seconds to wait for a worker when there is none."""
 LOOK = 2.0
 """Seconds between two looks at how many workers there are."""
-WHOLE = -1
-"""The place of a job that is not for a part."""
-_Name = tuple[int, int]
-"""The number of a task, and the place of the part of it."""
-DO_JOB = "__import__('pgasrob.batch.cluster.worker', fromlist=['do_job']).do_job(*arguments)"
-"""What a worker evaluates. The function itself could not be unpickled where there is no pgasrob: the scheduler would
-refuse it, and a worker would go down instead of reporting an ImportError."""
 TLS_HINT = (
     "tls:// takes certificates that the scheduler trusts: DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
     "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY name their files"
 )
-AHEAD = 2
-"""Jobs that are handed out for every thread of the cluster, so that none waits for the next one."""
 
 
 def check_on_cluster(
@@ -121,12 +109,10 @@ class _Jobs(Crew[T]):
         client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
         self._copied: dict[str, Copies] = {}
         """By file; read once, so that all parts are of one program whatever becomes of the file meanwhile."""
-        self._futures: dict[_Name, Future[Any]] = {}
-        self._watching: dict[_Name, Watching] = {}
+        self._futures: dict[int, Future[Any]] = {}
+        self._watching: dict[int, Watching] = {}
         self._nodes: dict[int, int | None] = {}
         """The node counts of the tasks at work, where they are known."""
-        self._parts: dict[int, list[FoundInPart | Subtrees]] = {}
-        """Of large tasks the parts, and what was found in those that are done."""
         self._threads, self._looked, self._seen, self._ever = 1, 0.0, time.monotonic(), False
 
     def _work(self, interrupts: Interrupts) -> Iterator[T]:
@@ -142,30 +128,30 @@ class _Jobs(Crew[T]):
                 interrupts.due()
                 news = self._news.get(timeout=LOOK)
             match news:
-                case (number, place, "done", future):
-                    if self._futures.get((number, place)) is future:
+                case (number, "done", future):
+                    if self._futures.get(number) is future:
                         with interrupts.welcome():
-                            self._take((number, place), future)
-                case (number, place, "title", nodes, title) if (number, place) in self._futures:
-                    self._done((number, place))  # by a worker that is lost
+                            self._take(number, future)
+                case (number, "title", nodes, title) if number in self._futures:
+                    self._done(number)  # by a worker that is lost
                     self._nodes[number] = nodes
-                    self._watching[number, place] = Watching(self._watch(title))
-                case (number, place, phase, states, seconds, doing) if (number, place) in self._watching:
-                    self._watching[number, place].show(Progress(phase, states, seconds, doing))
+                    self._watching[number] = Watching(self._watch(title))
+                case (number, phase, states, seconds, doing) if number in self._watching:
+                    self._watching[number].show(Progress(phase, states, seconds, doing))
             yield from self._ready()
 
     def _last_results(self) -> Iterator[T]:
-        for name, future in list(self._futures.items()):
+        for number, future in list(self._futures.items()):
             with suppress(Exception):
                 if future.status == "finished":
-                    self._take(name, future)
-        for number in sorted({number for number, _ in self._futures}):
+                    self._take(number, future)
+        for number in sorted(self._futures):
             self._note_unknown(number, Interruption())
         yield from self._ready()
 
     def _end(self) -> None:
-        for name in list(self._watching):
-            self._done(name)
+        for number in list(self._watching):
+            self._done(number)
         with suppress(Exception):
             self._client.cancel(list(self._futures.values()), force=True)
         with suppress(Exception):
@@ -181,36 +167,17 @@ class _Jobs(Crew[T]):
             self._note_crash(number, internal_error(error, file))
             return
         if stopped.reason is None:
-            self._submit((number, WHOLE))
+            self._submit(number)
         else:
             self._note_unknown(number, stopped.reason)
 
-    def _submit(self, name: _Name) -> None:
-        number, place = name
-        task, parts = self._tasks[number], self._parts.get(number, [])
+    def _submit(self, number: int) -> None:
+        task = self._tasks[number]
         request = Request(replace(self._job, files=self._copies(task.file)), task, self._convert)
-        if place != WHOLE:
-            part = parts[place]
-            assert isinstance(part, Subtrees)
-            request = request._replace(part=part)
-        elif parts:
-            request = request._replace(found=[part for part in parts if isinstance(part, FoundInPart)])
-        self._futures[name] = future = self._client.submit(
-            eval,
-            DO_JOB,
-            {
-                "arguments": (
-                    tuple(build()),
-                    pickle.dumps(request),
-                    self._topic,
-                    name,
-                    self._watch is not unwatched,
-                )
-            },
-            pure=False,
-            priority=int(bool(parts)),  # what has been begun, first
-        )
-        future.add_done_callback(lambda future: self._news.put((*name, "done", future)))
+        arguments = (tuple(build()), pickle.dumps(request), self._topic, number, self._watch is not unwatched)
+        future = self._client.submit(eval, DO_JOB, {"arguments": arguments}, pure=False)
+        self._futures[number] = future
+        future.add_done_callback(lambda future: self._news.put((number, "done", future)))
 
     def _copies(self, file: str) -> Copies:
         """Copies of all files that are read to check ``file``."""
@@ -226,16 +193,17 @@ class _Jobs(Crew[T]):
             self._copied[file] = Copies(recorder.kept)
         return self._copied[file]
 
-    def _take(self, name: _Name, future: Future[Any]) -> None:
+    def _take(self, number: int, future: Future[Any]) -> None:
         """Note the result of a job."""
         from distributed import CancelledError, KilledWorker
 
         try:
             kind, what = future.result(timeout=FETCH)
         except TimeoutError:
-            self._submit_again(name)
+            self._submit_again(number)
         except KilledWorker:
-            self._note_died(name, "was lost with its worker, as often as the scheduler allows")
+            how = "was lost with its worker, as often as the scheduler allows"
+            self._note_unknown(number, WorkerDied(how))
         except WrongBuild as wrong:
             raise ClusterError(f"a worker {wrong}; install the same on all machines") from None
         except (ImportError, AttributeError) as error:
@@ -246,77 +214,43 @@ class _Jobs(Crew[T]):
             raise ClusterError(f"the scheduler at {self._address} is lost, or has cancelled the jobs") from None
         else:
             match kind:
-                case "result" if name[1] == WHOLE:
-                    self._results[name[0]] = what
-                    self._forget(name[0])
                 case "result":
-                    self._note_found(name, what)
-                case "large":
-                    self._end_job(name)
-                    self._parts[name[0]] = what
-                    for place in range(len(what)):
-                        self._submit((name[0], place))
+                    self._results[number] = what
+                    self._forget(number)
                 case "died":
-                    self._note_died(name, what)
+                    self._note_unknown(number, WorkerDied(what))
                 case "cancelled":
-                    self._submit_again(name)
+                    self._submit_again(number)
                 case _:
-                    self._note_crash(name[0], what)
+                    self._note_crash(number, what)
 
     def _note_crash(self, number: int, error: Diagnostic) -> None:
         self._set(number, self._checker.crashed(error, self._nodes.get(number, self._tasks[number].nodes)))
         self._forget(number)
 
-    def _submit_again(self, name: _Name) -> None:
-        self._end_job(name)
-        self._submit(name)
-
-    def _note_died(self, name: _Name, how: str) -> None:
-        number, place = name
-        if place == WHOLE:
-            self._note_unknown(number, WorkerDied(how))
-        else:
-            part = self._parts[number][place]
-            assert isinstance(part, Subtrees)
-            self._note_found(name, FoundInPart(part, reason=WorkerDied(how)))
-
-    def _note_found(self, name: _Name, found: FoundInPart) -> None:
-        """Note what was found in a part. When nothing that is open comes before what decides, the rest is not needed,
-        and a worker is asked to make the result of what is there."""
-        number, place = name
-        self._end_job(name)
-        parts = self._parts[number]
-        parts[place] = found
-        for end, part in enumerate(parts, start=1):
-            if isinstance(part, Subtrees):
-                return
-            if part.decides:
-                del parts[end:]
-                break
-        for other in [other for other in self._futures if other[0] == number]:
-            self._end_job(other)
-        self._submit((number, WHOLE))
+    def _submit_again(self, number: int) -> None:
+        self._end_job(number)
+        self._submit(number)
 
     def _note_unknown(self, number: int, reason: Reason) -> None:
         self._set_unknown(number, self._nodes.get(number, self._tasks[number].nodes), reason)
         self._forget(number)
 
     def _forget(self, number: int) -> None:
-        for name in [name for name in self._futures if name[0] == number]:
-            self._end_job(name)
+        if number in self._futures:
+            self._end_job(number)
         self._nodes.pop(number, None)
-        self._parts.pop(number, None)
 
-    def _end_job(self, name: _Name) -> None:
+    def _end_job(self, number: int) -> None:
         """The job has ended, or is to end."""
-        self._done(name)
-        future = self._futures.pop(name)
+        self._done(number)
+        future = self._futures.pop(number)
         if not future.done():
             future.cancel(force=True)
 
-    def _done(self, name: _Name) -> None:
-        if name in self._watching:
-            self._watching.pop(name).end()
+    def _done(self, number: int) -> None:
+        if number in self._watching:
+            self._watching.pop(number).end()
 
     def _count_workers(self) -> None:
         """Count the workers, now and then; give up when there has been none for long."""

@@ -7,17 +7,28 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgasrob.batch.build_id import Build, build
-from pgasrob.batch.cluster.child import Request
+from pgasrob.batch.cluster.child import PartRequest, Request
 from pgasrob.batch.workers import cause_of_death
 from pgasrob.robustness.limits import spare_memory
 
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+FETCH = 60.0
+"""Seconds in which a result comes from its worker, or the worker is gone."""
+AHEAD = 2
+"""Jobs that are handed out for every thread of the cluster, so that none waits for the next one."""
+DO_JOB = "__import__('pgasrob.batch.cluster.worker', fromlist=['do_job']).do_job(*arguments)"
+"""What a worker evaluates. The function itself could not be unpickled where there is no pgasrob: the scheduler would
+refuse it, and a worker would go down instead of reporting an ImportError."""
 LOOK = 0.2
 """Seconds between two looks at whether the result is still wanted."""
 REPORT = 0.5
@@ -30,15 +41,13 @@ class WrongBuild(Exception):
     """This worker has another pgasrob than the client; the text is for the user."""
 
 
-def do_job(
-    wanted: tuple[Any, ...], request: bytes, topic: str, name: tuple[int, int], progress: bool
-) -> tuple[str, Any]:
+def do_job(wanted: tuple[Any, ...], request: bytes, topic: str, name: int, progress: bool) -> tuple[str, Any]:
     """What becomes of a pickled :class:`~pgasrob.batch.cluster.child.Request` of a client with the build
-    ``wanted``: a word, and what comes with it.
+    ``wanted``, or of a request for a part: a word, and what comes with it.
 
-    ("result", the pickled result, or what was found in a part); ("large", its parts); ("failed", the traceback of an
-    exception); ("died", how the process ended); ("cancelled", None) when no client seems to want it.
-    Events of the ``topic`` say that the job of this ``name`` has begun, and with ``progress`` what it is at.
+    ("result", the pickled result, or what was found in a part); ("failed", the traceback of an exception); ("died", how
+    the process ended); ("cancelled", None) when no client seems to want it. Events of the ``topic`` say that the job of
+    this ``name`` has begun, and with ``progress`` what it is at; or what has been given away of a part.
     """
     # First of all: nothing else need mean the same to another version.
     theirs = Build(*wanted)
@@ -49,7 +58,7 @@ def do_job(
     worker = get_worker()
     key = worker.get_current_task()
     reported = looked = 0.0
-    with _child() as child:
+    with _child() as child, _Others(child, wanted) as others:
         child.send(with_own_memory(pickle.loads(request), worker))
         while True:
             message = child.next_message(LOOK)
@@ -58,14 +67,22 @@ def do_job(
                 case None:
                     pass
                 case ("title", nodes, title):
-                    worker.log_event(topic, [*name, "title", nodes, title])
+                    worker.log_event(topic, [name, "title", nodes, title])
+                case ("given", given):
+                    worker.log_event(topic, [name, pickle.dumps(given)])
+                case ("others",):
+                    others.tell_how_many()
+                case ("part", number, part):
+                    others.hand_out(number, part)
+                case ("unwanted", number):
+                    others.take_back(number)
                 case ("progress", snapshot):
                     if progress and now - reported > REPORT:
                         reported = now
                         worker.log_event(
-                            topic, [*name, snapshot.phase, snapshot.states, snapshot.seconds, snapshot.doing]
+                            topic, [name, snapshot.phase, snapshot.states, snapshot.seconds, snapshot.doing]
                         )
-                case (("result" | "large" | "failed" | "died") as kind, what):
+                case (("result" | "failed" | "died") as kind, what):
                     return kind, what
             if now - looked > LOOK:
                 looked = now
@@ -74,14 +91,77 @@ def do_job(
                     return "cancelled", None
 
 
-def with_own_memory(request: Request, worker: Any) -> Request:
-    if not request.job.resources.worker_memory:
+def with_own_memory(request: Request | PartRequest, worker: Any) -> Request | PartRequest:
+    if isinstance(request, PartRequest) or not request.job.resources.worker_memory:
         return request
     threads = max(worker.state.nthreads, 1)
     limit = getattr(worker.memory_manager, "memory_limit", None)
     shares = [spare_memory(1 if limit else threads), int(limit * 3 // 4 // threads) if limit else None]
     memory = min((share for share in shares if share is not None), default=None)
     return request._replace(job=replace(request.job, limits=replace(request.job.limits, memory=memory)))
+
+
+class _Others:
+    """Other workers, who go through parts of the check of ``child``, which are jobs of the build ``wanted``. The child
+    hears from them as :class:`~pgasrob.batch.cluster.child` has it."""
+
+    def __init__(self, child: _Child, wanted: tuple[Any, ...]) -> None:
+        self._child, self._wanted, self._topic = child, wanted, f"pgasrob-{uuid.uuid4().hex}"
+        self._client: Client | None = None
+        self._workers: list[str] = []
+        self._futures: dict[int, Future[Any]] = {}
+
+    def __enter__(self) -> _Others:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number in list(self._futures):
+            self.take_back(number)
+        if self._client is not None:
+            with suppress(Exception):
+                self._client.unsubscribe_topic(self._topic)
+
+    def tell_how_many(self) -> None:
+        """How many parts to hand out at a time: by the threads of the cluster beside that which is at the check."""
+        from distributed import get_client, get_worker
+
+        free = {}
+        with suppress(Exception):
+            self._client = client = get_client()
+            client.subscribe_topic(self._topic, lambda event: self._hear(*event[1]))
+            free = client.nthreads()
+            free[get_worker().address] -= 1
+        self._workers = [address for address, threads in free.items() if threads > 0]
+        self._child.send(("others", AHEAD * sum(free.values())))
+
+    def _hear(self, number: int, given: bytes) -> None:
+        if number in self._futures:
+            self._child.send((number, pickle.loads(given)))
+
+    def hand_out(self, number: int, part: bytes) -> None:
+        assert self._client is not None, "it has asked how many there are"
+        arguments = (self._wanted, part, self._topic, number, False)
+        # What has been begun, first.
+        future = self._client.submit(
+            eval, DO_JOB, {"arguments": arguments}, pure=False, priority=1, workers=self._workers
+        )
+        self._futures[number] = future
+        future.add_done_callback(lambda future: self._take(number, future))
+
+    def _take(self, number: int, future: Future[Any]) -> None:
+        """Tell what a part has come to; None where it is lost, whatever has become of it."""
+        answer = None
+        with suppress(Exception):
+            kind, what = future.result(timeout=FETCH)
+            answer = what if kind == "result" else None
+        if self._futures.pop(number, None) is not None:
+            self._child.send((number, answer))
+
+    def take_back(self, number: int) -> None:
+        future = self._futures.pop(number, None)
+        if future is not None and not future.done():
+            with suppress(Exception):
+                future.cancel(force=True)
 
 
 class _Child:
@@ -92,24 +172,25 @@ class _Child:
             [sys.executable, "-c", START.format(path=sys.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._messages: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self._lock = threading.Lock()
         self.idle = True
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def send(self, request: Request) -> None:
-        assert self._process.stdin is not None
-        self.idle = False
-        try:
-            pickle.dump(request, self._process.stdin)
-            self._process.stdin.flush()
-        except OSError:
-            pass  # it has died, as the listener says
+    def send(self, message: object) -> None:
+        """Send it a request, or an answer to what it asked of others."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        with self._lock, suppress(OSError):  # it has died, as the listener says
+            self.idle = self.idle and not isinstance(message, Request | PartRequest)
+            pickle.dump(message, stdin)
+            stdin.flush()
 
     def next_message(self, timeout: float) -> tuple[Any, ...] | None:
         try:
             message = self._messages.get(timeout=timeout)
         except Empty:
             return None
-        self.idle = message[0] in ("result", "large", "failed")
+        self.idle = message[0] in ("result", "failed")
         return message
 
     def end(self) -> None:

@@ -6,12 +6,13 @@ use crate::moves::PlayedMove;
 use crate::python::fields::{raw, raw_rules};
 use crate::python::{Failed, Intact, RaceRun, before, failed, race_run};
 use crate::races::traces;
-use crate::traces::exploration::{Asked, Subtrees};
+use crate::traces::exploration::{Asked, Tried};
 use crate::traces::search::TraceSearch;
 
 /// A search over a program given as tables, trace by trace.
 ///
-/// ``guesses`` and ``memory_limit`` are as in ``Search``; ``longest``: the events of a run beyond which it is given up.
+/// ``guesses`` and ``memory_limit`` are as in ``Search``; ``longest``: the events of a run beyond which it is given up;
+/// ``part``: what ``split`` has given away, empty for the whole.
 #[pyclass(module = "pgasrob._kernel")]
 pub struct Traces {
     search: Intact<TraceSearch>,
@@ -20,18 +21,16 @@ pub struct Traces {
 #[pymethods]
 impl Traces {
     #[new]
-    #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None, part=(0, 0, u64::MAX), behind=vec![]))]
+    #[pyo3(signature = (tables, *, longest, guesses=false, memory_limit=None, part=vec![], behind=vec![]))]
     fn new(
         tables: &Bound<'_, PyAny>,
         longest: usize,
         guesses: bool,
         memory_limit: Option<usize>,
-        part: (u32, u64, u64),
+        part: Vec<Tried>,
         behind: Vec<Option<(usize, usize)>>,
     ) -> PyResult<Self> {
         let raw = raw(tables)?;
-        let (levels, first, end) = part;
-        let part = Subtrees { levels, first, end };
         let search = Intact::new(|| TraceSearch::new(&raw, guesses, memory_limit, Asked { longest, part, behind }))?;
         Ok(Traces { search })
     }
@@ -58,10 +57,11 @@ impl Traces {
         Ok(self.search.get()?.exploration.traces)
     }
 
-    /// The subtrees come to so far.
-    #[getter]
-    fn subtrees(&self) -> PyResult<u64> {
-        Ok(self.search.get()?.exploration.subtrees)
+    /// Give away what there is to try at the first node where there is more than what is being followed, as a part for
+    /// others; None where there is nothing. For each node on the way, what has been tried there, by rank and transition,
+    /// or by a number that stands for all ranks and the number of the way through the barrier.
+    fn split(&mut self) -> PyResult<Option<Vec<Tried>>> {
+        self.search.with(TraceSearch::split)
     }
 
     /// Runs that were given up, since they come to what had been followed.

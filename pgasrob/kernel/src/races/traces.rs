@@ -13,7 +13,7 @@ use crate::raw::Raw;
 use crate::search::FoundRace;
 use crate::tables::Tables;
 use crate::traces::delaying::{Left, Order, Source};
-use crate::traces::exploration::{Asked, Came, Exploration, Subtrees};
+use crate::traces::exploration::{Asked, Came, Exploration};
 use crate::traces::run::{Event, Run};
 use crate::world::World;
 
@@ -64,8 +64,8 @@ impl TraceRaces {
         let tables = Tables::new(raw)?;
         let rules = Rules::new(rules, tables.transitions.len(), tables.size)?;
         let mut world = World::new(tables.processes, limit)?;
-        let whole = Subtrees { levels: 0, first: 0, end: u64::MAX };
-        let exploration = Exploration::new(&tables, &mut world, Asked { longest, part: whole, behind: Vec::new() })?;
+        let whole = Asked { longest, part: Vec::new(), behind: Vec::new() };
+        let exploration = Exploration::new(&tables, &mut world, whole)?;
         let mut search = TraceRaces {
             tables,
             rules,

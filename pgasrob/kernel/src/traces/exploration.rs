@@ -2,7 +2,7 @@
 
 use crate::access::Access;
 use crate::intern::ValueId;
-use crate::memory::Result;
+use crate::memory::{Error, Result};
 use crate::tables::Tables;
 use crate::traces::clock::Clock;
 use crate::traces::layers::{Entry, Layer};
@@ -19,15 +19,13 @@ struct Asleep {
     footprint: Vec<Access>,
 }
 
-/// A part of an exploration. Down to so many `levels` at which there is a choice, every command is tried that can be
-/// issued and is not asleep, so that no subtree below asks for more there; of the subtrees, in their order, those from
-/// `first` on and before `end` are gone through.
-#[derive(Clone, Copy, Debug)]
-pub struct Subtrees {
-    pub levels: u32,
-    pub first: u64,
-    pub end: u64,
-}
+/// What has been tried at a node: commands by rank and transition, ways through a barrier by BARRIER and their number;
+/// last what was followed last.
+pub type Tried = Vec<(usize, usize)>;
+
+/// A part of an exploration: what there is to try at the node to which the last of each but the last lead, beside what
+/// the last has. The empty one is the whole.
+pub type Part = Vec<Tried>;
 
 /// Behind whose event its own event of the same number comes, for each process (`pgasrob/analysis/line_up.py`).
 pub type Behind = Vec<Option<(usize, usize)>>;
@@ -36,7 +34,7 @@ pub type Behind = Vec<Option<(usize, usize)>>;
 /// where they have been; a `part` of the whole; `behind` nobody where it is empty.
 pub struct Asked {
     pub longest: usize,
-    pub part: Subtrees,
+    pub part: Part,
     pub behind: Behind,
 }
 
@@ -46,13 +44,10 @@ struct Node {
     /// Whose commands are to be tried here.
     ranks: Vec<usize>,
     asleep: Vec<Asleep>,
+    /// How many of these slept from the beginning; the others are what has been tried here.
+    slept: usize,
     /// In how many ways a barrier has been passed here.
     barriers: usize,
-    /// At how many nodes above there was a choice, and whether there is one here; both as far as the subtrees lie below.
-    level: u32,
-    branches: bool,
-    /// Whether this is a subtree that is left to others.
-    left: bool,
 }
 
 impl Node {
@@ -92,10 +87,10 @@ pub struct Exploration {
     /// Runs given up since they come to what has been followed.
     pub redundant: u64,
     begun: bool,
-    part: Subtrees,
     behind: Behind,
-    /// Those come to so far, with those that are left to others.
-    pub subtrees: u64,
+    /// The first node of which there is more to try here. What others try at those above it is all that can be tried, so
+    /// that nobody has to ask for more there.
+    base: usize,
     /// Whether there was too much to look at somewhere.
     pub gave_up: bool,
     /// The length of a run, in events, at which it is asked next whether its ranks come back to where they have been;
@@ -104,6 +99,10 @@ pub struct Exploration {
     pub too_long: bool,
     /// Whether all traces have been seen.
     pub complete: bool,
+}
+
+fn nowhere() -> Error {
+    Error::Malformed("a part goes a way that is not there".into())
 }
 
 fn independent(one: &[Access], other: &[Access]) -> bool {
@@ -120,17 +119,63 @@ impl Exploration {
             events: 0,
             traces: 0,
             redundant: 0,
-            begun: false,
-            part,
+            begun: !part.is_empty(),
             behind,
-            subtrees: 0,
+            base: part.len().saturating_sub(1),
             gave_up: false,
             longest,
             too_long: false,
             complete: false,
         };
         exploration.enter(tables, world, Vec::new())?;
+        for (at, tried) in part.iter().enumerate() {
+            if at > 0 {
+                exploration.go_as(tables, world, &part[at - 1])?;
+            }
+            exploration.note_tried(tables, world, tried)?;
+        }
+        if !part.is_empty() {
+            exploration.begin_with_all();
+            // What there is on the way here is for whoever went it first.
+            exploration.run.fault = None;
+        }
         Ok(exploration)
+    }
+
+    /// Gives away what there is to try at the first node where there is anything beside what is being followed, as a part
+    /// for others; None where there is nothing.
+    pub fn split(&mut self, tables: &Tables, world: &mut World) -> Result<Option<Part>> {
+        let used = world.budget.used();
+        let whole = Asked { longest: usize::MAX, part: Vec::new(), behind: self.behind.clone() };
+        let mut way = Exploration::new(tables, world, whole)?;
+        let (mut part, mut found) = (Vec::new(), false);
+        for at in 0..self.nodes.len().saturating_sub(1) {
+            part.push(self.tried(at));
+            way.note_tried(tables, world, &part[at])?;
+            if at >= self.base {
+                way.begin_with_all();
+                found = way.choice(tables, world)?.is_some();
+            }
+            if found {
+                self.base = at + 1;
+                break;
+            }
+            way.go_as(tables, world, &part[at])?;
+        }
+        world.budget.give(world.budget.used().saturating_sub(used));
+        Ok(found.then_some(part))
+    }
+
+    /// What has been tried at a node, what is followed there last.
+    fn tried(&self, at: usize) -> Tried {
+        let node = &self.nodes[at];
+        let commands = node.asleep[node.slept..].iter().map(|asleep| (asleep.rank, asleep.transition));
+        let barriers = (0..node.barriers).map(|number| (BARRIER, number));
+        if self.run.events[at].rank == BARRIER {
+            commands.chain(barriers).collect()
+        } else {
+            barriers.chain(commands).collect()
+        }
     }
 
     /// Whether it does not go on.
@@ -160,18 +205,16 @@ impl Exploration {
             }
         }
         loop {
-            let above = self.nodes.last().is_some_and(|node| node.level < self.part.levels);
-            if above && self.subtrees >= self.part.end {
+            if self.nodes.len() <= self.base {
                 return Ok(Came::Over);
             }
             let Some(choice) = self.choice(tables, world)? else {
                 if let Some(node) = self.nodes.pop() {
                     world.budget.give(node.bytes());
                 }
-                if self.nodes.is_empty() {
-                    return Ok(Came::Over);
+                if !self.nodes.is_empty() {
+                    self.run.take_back(world);
                 }
-                self.run.take_back(world);
                 continue;
             };
             self.follow(tables, world, choice)?;
@@ -215,37 +258,78 @@ impl Exploration {
     fn follow(&mut self, tables: &Tables, world: &mut World, choice: Choice) -> Result<()> {
         let at = self.nodes.len() - 1;
         match choice {
-            Choice::Barrier(transitions) => {
+            Choice::Barrier(_) => {
                 self.nodes[at].barriers += 1;
                 // Who waits for a value as well may have had it before.
                 self.find_all_earlier(tables, world)?;
-                let passes = |rank| transitions.iter().any(|&transition| tables.process_of(transition) == rank);
-                let asleep = self.nodes[at].asleep.iter().filter(|asleep| !passes(asleep.rank)).cloned().collect();
-                self.run.pass_barrier(tables, world, &transitions)?;
-                self.enter(tables, world, asleep)
             }
             Choice::Command(rank, command) => {
                 self.find_races(tables, world, rank, &command)?;
                 let footprint = self.run.footprint(tables, world, rank, &command)?;
-                let node = &mut self.nodes[at];
-                let mut asleep: Vec<Asleep> = node
-                    .asleep
-                    .iter()
-                    .filter(|asleep| asleep.rank != rank && independent(&asleep.footprint, &footprint))
-                    .cloned()
-                    .collect();
-                world.budget.give(node.bytes());
-                node.asleep.push(Asleep { rank, transition: command.transition, footprint });
-                world.budget.take(node.bytes())?;
+                self.sleep(world, Asleep { rank, transition: command.transition, footprint })?;
+            }
+        }
+        self.go(tables, world, choice)
+    }
+
+    /// Goes on by a choice that has been noted at the last node.
+    fn go(&mut self, tables: &Tables, world: &mut World, choice: Choice) -> Result<()> {
+        let before = &self.nodes[self.nodes.len() - 1].asleep;
+        match choice {
+            Choice::Barrier(transitions) => {
+                let passes = |rank| transitions.iter().any(|&transition| tables.process_of(transition) == rank);
+                let asleep = before.iter().filter(|asleep| !passes(asleep.rank)).cloned().collect();
+                self.run.pass_barrier(tables, world, &transitions)?;
+                self.enter(tables, world, asleep)
+            }
+            Choice::Command(rank, command) => {
+                let issued = before[before.len() - 1].footprint.clone();
+                let kept = |asleep: &&Asleep| asleep.rank != rank && independent(&asleep.footprint, &issued);
+                let mut asleep = before.iter().filter(kept).cloned().collect();
                 self.run.issue(tables, world, rank, &command)?;
-                if command.counts
-                    && let Some(issued) = self.nodes[at].asleep.last()
-                {
-                    asleep = self.still_asleep(tables, world, asleep, &issued.footprint)?;
+                if command.counts {
+                    asleep = self.still_asleep(tables, world, asleep, &issued)?;
                 }
                 self.enter(tables, world, asleep)
             }
         }
+    }
+
+    /// Goes on by the last that has been `tried` at the last node.
+    fn go_as(&mut self, tables: &Tables, world: &mut World, tried: &Tried) -> Result<()> {
+        let choice = match tried.last() {
+            Some(&(BARRIER, number)) => self.run.barrier(number)?.map(Choice::Barrier),
+            Some(&(rank, transition)) => self.command(rank, transition).map(|command| Choice::Command(rank, command)),
+            None => None,
+        };
+        self.go(tables, world, choice.ok_or_else(nowhere)?)
+    }
+
+    /// Notes at the last node what has been tried there.
+    fn note_tried(&mut self, tables: &Tables, world: &mut World, tried: &Tried) -> Result<()> {
+        for &(rank, transition) in tried {
+            if rank == BARRIER {
+                let at = self.nodes.len() - 1;
+                self.nodes[at].barriers += 1;
+            } else {
+                let command = self.command(rank, transition).ok_or_else(nowhere)?;
+                let footprint = self.run.footprint(tables, world, rank, &command)?;
+                self.sleep(world, Asleep { rank, transition, footprint })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&self, rank: usize, transition: usize) -> Option<Next> {
+        let next = &self.run.standing.get(rank)?.last()?.commands;
+        next.iter().find(|command| command.transition == transition).copied()
+    }
+
+    fn sleep(&mut self, world: &mut World, asleep: Asleep) -> Result<()> {
+        let at = self.nodes.len() - 1;
+        world.budget.give(self.nodes[at].bytes());
+        self.nodes[at].asleep.push(asleep);
+        world.budget.take(self.nodes[at].bytes())
     }
 
     /// Those `asleep` that do not conflict with what was `issued` where they come after it, either: of two adds that are
@@ -271,20 +355,8 @@ impl Exploration {
 
     /// Notes the node to which the run has come.
     fn enter(&mut self, tables: &Tables, world: &mut World, asleep: Vec<Asleep>) -> Result<()> {
-        let mut node = Node { asleep, ..Node::default() };
+        let mut node = Node { slept: asleep.len(), asleep, ..Node::default() };
         node.ranks = self.begun_with(tables, world, &node)?;
-        let before = self.nodes.last();
-        let below_all = before.is_none_or(|before| before.level < self.part.levels);
-        node.level = before.map_or(0, |before| before.level + u32::from(before.branches));
-        if node.level < self.part.levels && !node.ranks.is_empty() {
-            self.begin_with_all(tables, world, &mut node)?;
-        } else if below_all {
-            node.left = !(self.part.first..self.part.end).contains(&self.subtrees);
-            self.subtrees += 1;
-            if node.left {
-                node.ranks.clear();
-            }
-        }
         world.budget.take(node.bytes())?;
         self.nodes.push(node);
         Ok(())
@@ -322,40 +394,27 @@ impl Exploration {
         Ok(awake)
     }
 
-    /// Has every command be tried at a node above the subtrees, or those of one rank to which no other rank can ever
-    /// make a difference, nor they to it.
-    fn begin_with_all(&self, tables: &Tables, world: &mut World, node: &mut Node) -> Result<()> {
-        let count = self.run.control.len();
-        node.ranks = (0..count).chain([BARRIER]).collect();
-        let mut awake = 0;
-        for rank in 0..count {
-            let (mut some, mut sleepy) = (0, false);
-            for command in &self.run.at(rank).commands {
-                if self.enabled(tables, world, rank, command)? {
-                    let sleeps = node.sleeps(rank, command.transition);
-                    sleepy |= sleeps;
-                    some += usize::from(!sleeps);
-                }
-            }
-            let public = |command: &Next| {
-                command.barrier.is_some()
-                    || !command.accesses.all().is_empty()
-                    || !self.run.looks(rank, command).is_empty()
-            };
-            if some > 0 && !sleepy && !self.run.at(rank).commands.iter().any(public) {
-                node.ranks = vec![rank];
-                node.branches = some > 1;
-                return Ok(());
-            }
-            awake += some;
-        }
-        node.branches = awake > 1 || self.run.barrier(1 - awake)?.is_some();
-        Ok(())
+    /// Has every command be tried at the last node; or those of the rank alone of which some have been, if no other rank
+    /// can ever make a difference to them, nor they to it.
+    fn begin_with_all(&mut self) {
+        let at = self.nodes.len() - 1;
+        let node = &self.nodes[at];
+        let (slept, tried) = node.asleep.split_at(node.slept);
+        let public = |command: &Next| command.barrier.is_some() || !command.accesses.all().is_empty() || command.waits;
+        let alone = |&rank: &usize| {
+            let commands = &self.run.at(rank).commands;
+            node.barriers == 0
+                && tried.iter().all(|each| each.rank == rank)
+                && !slept.iter().any(|each| each.rank == rank)
+                && !commands.iter().any(|command| public(command) || !self.run.looks(rank, command).is_empty())
+        };
+        let all = || (0..self.run.control.len()).chain([BARRIER]).collect();
+        self.nodes[at].ranks = tried.first().map(|each| each.rank).filter(alone).map_or_else(all, |rank| vec![rank]);
     }
 
     /// Whether the run ends here, and is a trace that has not been seen.
     fn ends(&mut self, tables: &Tables, world: &mut World) -> Result<bool> {
-        if self.nodes.last().is_some_and(|node| node.left || !node.ranks.is_empty()) {
+        if self.nodes.last().is_some_and(|node| !node.ranks.is_empty()) {
             return Ok(false);
         }
         // What has been disabled will not be issued, so this is where it is met.
@@ -547,6 +606,9 @@ impl Exploration {
     fn reverse(&mut self, tables: &Tables, out: &[usize], rank: usize, command: &Next) {
         let run = &self.run;
         let Some(&first) = out.iter().min() else { return };
+        if first < self.base {
+            return;
+        }
         let count = |rank: usize| run.of_rank[rank].partition_point(|&event| (event as usize) < first) as u32;
         let barriers = (0..first).rev().find(|&event| run.events[event].rank == BARRIER);
         let epoch = barriers.map_or(0, |event| run.events[event].clock.epoch());

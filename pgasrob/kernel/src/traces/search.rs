@@ -11,7 +11,7 @@ use crate::standstill::Standstill;
 use crate::state::State;
 use crate::tables::Tables;
 use crate::traces::closing::{Closing, Prepared};
-use crate::traces::exploration::{Asked, Came, Exploration};
+use crate::traces::exploration::{Asked, Came, Exploration, Tried};
 use crate::world::World;
 
 pub struct TraceSearch {
@@ -66,6 +66,11 @@ impl TraceSearch {
 
     fn is_over(&self) -> bool {
         self.exploration.is_over() || self.violation.is_some()
+    }
+
+    /// Gives away what need not be done here: see [`Exploration::split`].
+    pub fn split(&mut self) -> Result<Option<Vec<Tried>>> {
+        if self.is_over() { Ok(None) } else { self.exploration.split(&self.tables, &mut self.world) }
     }
 
     /// Goes on until it has taken `effort` more; whether the search is over.
