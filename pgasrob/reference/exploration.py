@@ -464,7 +464,9 @@ class Exploration:
                 self._find_earlier(rank, other)
         last = self._last(rank)
         waits = isinstance(command.operands, core.Immediate) and not command.operands.access.counts and command.waits
-        own = () if waits else self._own(rank, command, self.state)
+        own = self._own(rank, command, self.state)
+        if waits:  # what it waits for has been seen to; not what it turns, if it changes its cell
+            own = tuple(access for access in own if access.cell != self._waits_for(command).cell)
         met = {
             entry.event.number: entry.event
             for access in (*own, *self._looks_of(rank, command))

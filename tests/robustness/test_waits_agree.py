@@ -142,6 +142,20 @@ def test_the_second_of_two_adds_turns_a_condition_whichever_it_is() -> None:
     assert not twins.available() or answer(NativeTraceSearch(program)) is True
 
 
+def test_who_waits_and_changes_the_cell_turns_conditions_of_others() -> None:
+    """So it comes before what looks at them, in some run."""
+    blocks = (
+        "choose { await(mem[y] == 3); assert(r == 1); } or { mem[z] <- 1; }",
+        "mem[y] <- 4; await(mem[y] >= 2); write(x, 0, y, q); await_add(0, mem[y] == 1, 2);",
+        "await_add(0, mem[y] == 1, 1);",
+    )
+    program = instance(*blocks, declarations="memory x = 1, y, z;\nqueue q;\nregister r;")
+    searches = [TraceSearch(program), *([NativeTraceSearch(program)] if twins.available() else [])]
+    for search in searches:
+        assert answer(search) is False
+        assert len(search.failed) == 1
+
+
 @pytest.mark.skipif(not twins.available(), reason="needs the kernel")
 def test_the_kernel_goes_the_same_way() -> None:
     for program in drawn(5_000, examples(60, nightly=5_000)):

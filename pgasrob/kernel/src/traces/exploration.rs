@@ -454,11 +454,11 @@ impl Exploration {
             }
         }
         let last = self.run.last(rank);
-        let seen = if command.waits && !command.counts {
-            self.run.looks(rank, command)
-        } else {
-            self.run.footprint(tables, world, rank, command)?
-        };
+        let mut seen = self.run.looks(rank, command);
+        seen.extend(self.run.would_turn(tables, world, rank, command)?);
+        if !command.waits || command.counts {
+            seen.extend(command.accesses.all());
+        }
         let mut met: Vec<usize> = Vec::new();
         for access in seen {
             for entry in self.run.cells.met_by(access) {
