@@ -33,6 +33,7 @@ from pgasrob.semantics.mazurkiewicz_trace import (
     Made,
     Position,
     Trace,
+    enabled,
     passes,
     performed,
     value_after,
@@ -284,7 +285,7 @@ class Exploration:
             for rank in range(nodes)
             if self._goes_on(rank, state) and not self._comes_too_early(rank)
             for command in self._positions[rank][-1].commands
-            if _enabled(command, self._positions[rank][-1], state)
+            if enabled(command, self._positions[rank][-1], state.memory)
         ]
         arrivals = [
             [(each.operands.name, (rank, each)) for each in own[-1].commands if isinstance(each.operands, core.Barrier)]
@@ -590,19 +591,6 @@ def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], 
     if not wholly:
         return set(awake)
     return {min(wholly, key=lambda rank: (rank <= last, rank))}
-
-
-def _enabled(command: Command, position: Position, state: SequentialState) -> bool:
-    operands = command.operands
-    match operands:
-        case core.Barrier():
-            return False  # not by one rank
-        case core.Test(condition, blocks):
-            return bool(condition) or not blocks
-        case core.Immediate(access):
-            return passes(operands, position, state.memory[access.cell])
-        case _:
-            return True
 
 
 def _joined(clocks: Sequence[Clock]) -> Clock:

@@ -190,6 +190,20 @@ def passes(operands: core.Operands, position: Position, value: int) -> bool:
     return until is None or until.satisfied(registers)
 
 
+def enabled(command: Command, position: Position, memory: Memory) -> bool:
+    """Whether a rank that has come to ``position`` may issue ``command``; a barrier no rank may by itself."""
+    operands = command.operands
+    match operands:
+        case core.Barrier():
+            return False
+        case core.Test(condition, blocks):
+            return bool(condition) or not blocks
+        case core.Immediate(access):
+            return passes(operands, position, memory[access.cell])
+        case _:
+            return True
+
+
 def value_after(before: int, updates: Iterable[core.Update[int]]) -> int:
     """What a cell holds after ``updates`` of one kind, in whatever order."""
     for update in updates:

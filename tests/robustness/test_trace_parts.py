@@ -21,6 +21,7 @@ from pgasrob.robustness.trace_parts import Beginning, Elsewhere, Path, Report, g
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from tests.robustness.contended import contended
+from tests.robustness.test_line_up_agrees import crowds
 from tests.robustness.test_traces_agree import programs
 from tests.support import examples, instance
 
@@ -168,7 +169,7 @@ def test_nothing_depends_on_how_many_there_are(monkeypatch: pytest.MonkeyPatch) 
     """Nor on what is lost on the way; and it is what is found where nothing is divided."""
     seen: Counter[str] = Counter()
     losing = Others(lambda number: ("", "before", "silent", "at the end")[number % 4])
-    for program in small(240, examples(30, nightly=5_000)):
+    for program in chain(small(240, examples(30, nightly=5_000)), crowds(0, examples(40, nightly=2_000))):
         alone = searched(program)
         if alone is None:
             continue
