@@ -21,7 +21,7 @@ from pgasrob.robustness.every_n.sc_pairs import ScPairs, TooManyPairs
 from pgasrob.robustness.every_n.stuck import Dependency, Stuck, can_wait, comes_back
 from pgasrob.robustness.every_n.unfold import Unfolded
 
-IN_A_LOOP = "could not exclude that {} goes round for ever"
+IN_A_LOOP = "could not exclude that the loop around {} goes round for ever"
 IN_A_CIRCLE = "could not exclude that ranks wait for each other in a circle"
 GROWS = "deadlocks are not excluded of programs whose memory grows with the number of nodes"
 BLIND = "the program may wait for what is not followed"
@@ -46,15 +46,13 @@ class Facts:
         transitions = [transition for automaton in automata for transition in automaton.transitions]
         asserts = [(claim, each) for each in transitions if (claim := _claim(each))]
         self._asserts = dict(sorted(asserts, key=lambda each: (each[1].span.line, each[1].span.column)))
-        in_loops = [
-            edge
-            for automaton in automata
-            for leaving, without_end in zip(automaton.out, endless(automaton), strict=True)
-            for edge in leaving
+        self._endless = {
+            (number, state)
+            for number, automaton in enumerate(automata)
+            for state, without_end in enumerate(endless(automaton))
             if without_end
-        ]
-        self._loop = min(in_loops, key=lambda edge: (edge.span.line, edge.span.column), default=None)
-        self._waits = self._loop is not None or any(can_wait(each.form) for each in transitions)
+        }
+        self._waits = bool(self._endless) or any(can_wait(each.form) for each in transitions)
         self._unlooked, self._each_way = unlooked, each_way
         self._false: dict[_Asserted, str] = {}
         self._deadlock: Claim | None = None
@@ -82,9 +80,6 @@ class Facts:
             return None
         if self._unlooked:
             return Claim(self._unlooked)
-        if self._loop is not None:
-            place = self._text(self._loop)
-            return Claim(IN_A_LOOP.format(f"the loop around {place}"), place)
         return self._deadlock or Claim(IN_A_CIRCLE if comes_back(self._dependencies) else "")
 
     def look_at(self, case: Case, flow: Flow) -> None:
@@ -94,7 +89,7 @@ class Facts:
             for claim in false:
                 self._false.setdefault(claim, _open(claim, case))
             return
-        looks_for_deadlocks = not self._unlooked and self._waits and self._loop is None and self._deadlock is None
+        looks_for_deadlocks = not self._unlooked and self._waits and self._deadlock is None
         if not false and not looks_for_deadlocks:
             return
         stuck: Stuck | None = None
@@ -110,7 +105,7 @@ class Facts:
             ]
             for _ in range(two.MOST_ROUNDS):
                 false = self._may_be_false(pairs) & false
-                stuck = Stuck(pairs, labels, self._each_way) if looks_for_deadlocks else None
+                stuck = Stuck(pairs, labels, self._endless, self._each_way) if looks_for_deadlocks else None
                 if not (false or (stuck and stuck.open)) or not pairs.refine():
                     break
             self._looks = pairs.looks
@@ -128,7 +123,8 @@ class Facts:
                 self._dependencies |= stuck.dependencies
                 if stuck.open:
                     place = self._text(stuck.open)
-                    self._deadlock = Claim(f"could not exclude that {case.text} is stuck before {place}", place)
+                    stands = f"could not exclude that {case.text} is stuck before {place}"
+                    self._deadlock = Claim(IN_A_LOOP.format(place) if stuck.spins else stands, place)
 
     def _may_be_false(self, known: Known) -> set[_Asserted]:
         """The assertions that may be false where the first rank comes to them."""

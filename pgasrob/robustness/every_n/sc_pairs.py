@@ -59,7 +59,7 @@ class _Write:
 
 
 @dataclass(frozen=True)
-class _Edge:
+class Edge:
     """A command that may be issued, and leads to ``target``. ``read``: the values that it reads at its issue from one
     of ``cells``, if there are any; ``writes``: in their order."""
 
@@ -92,11 +92,11 @@ class ScPairs(Known):
         self._initial = [exactly(number(value)) for value in initial]
         self._read = unfolded.read
         self._located = Ranks(case, self, (), rules, polls_wait=False)
-        self._following = [self._after_each(rank) for rank in self.names]
+        self._following: dict[tuple[int, int], list[States]] = {}
         self.meanwhile: list[list[list[States]]] = []
         self._writes: list[_Write] = []
         self._last: dict[tuple[int, int], Mapping[int, States]] = {}
-        self._followed: dict[tuple[int, States], States] = {}
+        self._followed: dict[tuple[int, States, int], States] = {}
         self._known_held: dict[tuple[int, int, Place], Value] = {}
         self._known_matching: dict[tuple[int, int, Value], list[tuple[Value, _Write | None, bool]]] = {}
         self._search()
@@ -212,8 +212,8 @@ class ScPairs(Known):
         for write in writes:
             for cell in members(write.cells):
                 self._of_cell.setdefault(cell, []).append(write)
-        self._known_matching.clear()
-        self._last.clear()
+        for known in (self._known_matching, self._last, self._following, self._followed):
+            known.clear()
         self.meanwhile = [[[0] * len(of) for _ in self.names] for of in edges]
         self._users: dict[tuple[int, int], set[tuple[int, int]]] = {}
         self._queue = {(rank, 0): None for rank in self.names}
@@ -236,9 +236,9 @@ class ScPairs(Known):
             for rank, files in enumerate(self.files)
         ]
 
-    def _commands(self) -> tuple[list[list[list[_Edge]]], list[_Write]]:
+    def _commands(self) -> tuple[list[list[list[Edge]]], list[_Write]]:
         """The commands that may be issued, and their writes."""
-        found: list[list[list[_Edge]]] = []
+        found: list[list[list[Edge]]] = []
         every: list[_Write] = []
         for rank in self.names:
             out = self.ranks[rank].automaton.out
@@ -255,13 +255,21 @@ class ScPairs(Known):
                         cells = self.cells(rank, state, form.access.cell)
                         read = self._brings(rank, state, place, form)
                     writes = []
-                    for access, cell, value in self.writes(rank, state, form):
+                    finds = None if read is None else (0, read)
+                    for access, cell, value in self.writes(rank, state, form, finds):
                         where, certain = self._located_at(rank, state, cell)
-                        covers = certain and _always_writes(form, access)
+                        covers = certain and (_always_writes(form, access) or self._swaps(rank, state, form, read))
                         writes.append(_Write(rank, state, where, value, covers, 2 << len(every)))
                         every.append(writes[-1])
-                    found[rank][state].append(_Edge(target, form, cells, read, tuple(writes)))
+                    found[rank][state].append(Edge(target, form, cells, read, tuple(writes)))
         return found, every
+
+    def _swaps(self, rank: int, state: int, form: Form, read: Value | None) -> bool:
+        """Whether a command compares and swaps, and has read what it expects."""
+        update = form.update if isinstance(form, core.Immediate) else None
+        if read is None or update is None or update.operation != "compare_swap" or update.expected is None:
+            return False
+        return read[0] == read[1] and read == self.operand(rank, state, update.expected)
 
     def at(self, rank: int, state: int) -> Meanwhile:
         """The states of the others when one rank is at ``state``."""
@@ -282,7 +290,7 @@ class ScPairs(Known):
         self._queue[rank, state] = None
         self._queue.update(dict.fromkeys(self._users.get((rank, state), ())))
 
-    def _leads(self, rank: int, state: int, edge: _Edge) -> Iterator[Meanwhile]:
+    def _leads(self, rank: int, state: int, edge: Edge) -> Iterator[Meanwhile]:
         """The possible states of others once ``rank`` has issued a command, one for each value that it may have
         read."""
         now = self.at(rank, state)
@@ -329,11 +337,8 @@ class ScPairs(Known):
                     )
                     if _may_be(rank, found):
                         yield value, found
-                elif own:
-                    if self._with_last(rank, cell, write.bit) >> state & 1:
-                        yield value, now
                 else:
-                    then = self._after_write(rank, state, cell, write, now)
+                    then = self._after_write(rank, state, cell, write, own, now)
                     if then is not None:
                         yield value, then
 
@@ -352,35 +357,46 @@ class ScPairs(Known):
             self._known_matching[key] = [each for each in found if values.may_be("==", read, each[0])]
         return self._known_matching[key]
 
-    def _after_write(self, rank: int, state: int, cell: int, write: _Write, now: Meanwhile) -> Meanwhile | None:
-        """Those states of others among ``now`` that remain if ``write``, of another rank, was the last one to ``cell``;
-        None: it cannot be."""
-        at = self._with_last(write.rank, cell, write.bit) & now[write.rank]
-        self._users.setdefault((write.rank, write.state), set()).add((rank, state))
-        then = self.at(write.rank, write.state)
-        if not at or not self._follow(rank, then[rank]) >> state & 1:
+    def _after_write(
+        self, rank: int, state: int, cell: int, write: _Write, own: bool, now: Meanwhile
+    ) -> Meanwhile | None:
+        """Those states of others among ``now`` that remain if ``write``, of the rank itself or of another one, was the
+        last one to ``cell``; None: it cannot be."""
+        by, last = write.rank, self._with_last(write.rank, cell, write.bit)
+        self._users.setdefault((by, write.state), set()).add((rank, state))
+        then = self.at(by, write.state)
+        if own:
+            if not last >> state & 1:
+                return None
+        elif not last & now[by] or not self._follow(rank, then[rank], cell) >> state & 1:
             return None
-        found = tuple(
-            states
-            if (other == rank or other == write.rank) and other in self.many
-            else at
-            if other == write.rank
-            else 1
-            if other == rank
-            else states & self._follow(other, then[other])
-            for other, states in enumerate(now)
-        )
-        return found if _may_be(rank, found) else None
+        found = []
+        for other, states in enumerate(now):
+            if other == rank and rank not in self.many:
+                found.append(1)
+            elif own or other != by:
+                found.append(states & self._follow(other, then[other], cell))
+            else:
+                also = self._follow(other, then[other], cell) if by in self.many else 0
+                found.append(states & (last | also))
+        return tuple(found) if _may_be(rank, found) else None
 
-    def _follow(self, rank: int, states: States) -> States:
-        """The states that may follow one of ``states``, and these."""
-        if (rank, states) not in self._followed:
-            after = self._following[rank]
-            self._followed[rank, states] = reduce(or_, (after[state] for state in members(states)), 0)
-        return self._followed[rank, states]
+    def _follow(self, rank: int, states: States, cell: int) -> States:
+        """The states that may follow one of ``states``, and these, while the rank does not write to ``cell``."""
+        if (rank, states, cell) not in self._followed:
+            after = self._after_each(rank, cell)
+            self._followed[rank, states, cell] = reduce(or_, (after[state] for state in members(states)), 0)
+        return self._followed[rank, states, cell]
 
-    def _after_each(self, rank: int) -> list[States]:
-        return following([[each.target for each in of] for of in self.ranks[rank].automaton.out])
+    def _after_each(self, rank: int, cell: int) -> list[States]:
+        writes = any(write.rank == rank for write in self._of_cell.get(cell, ()))
+        key = rank, cell if writes else -1
+        if key not in self._following:
+            edges = self.edges[rank]
+            self._following[key] = following(
+                [[each.target for each in of if not (writes and _replaces(each, cell))] for of in edges]
+            )
+        return self._following[key]
 
     def _with_last(self, rank: int, cell: int, write: int) -> States:
         """The states in which ``write`` may be the last one of ``rank`` to ``cell``."""
@@ -413,7 +429,12 @@ class ScPairs(Known):
         return self._last[rank, cell]
 
 
-def _may_be(rank: int, meanwhile: Meanwhile) -> bool:
+def _replaces(edge: Edge, cell: int) -> bool:
+    """Whether a command is certain to write to ``cell``."""
+    return any(write.covers and write.cells >> cell & 1 for write in edge.writes)
+
+
+def _may_be(rank: int, meanwhile: Sequence[States]) -> bool:
     """Whether ``rank`` may be where others are ``meanwhile``: each other name has a rank, which is in some state.
     Another rank of its own part of the rest need not exist."""
     return all(states for other, states in enumerate(meanwhile) if other != rank)

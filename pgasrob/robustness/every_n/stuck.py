@@ -1,11 +1,11 @@
 """Proves that no SC run comes to a deadlock, on any number of nodes (`proofs/every-n.md`, section 8).
 
-In a deadlock each rank is *stuck*: it can issue none of its next commands.
+In a deadlock each rank is *stuck*: it can issue none of its next commands, or goes round a loop without an end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
@@ -18,7 +18,7 @@ from pgasrob.program.core import Place
 from pgasrob.program.expressions import NEGATED, Expr
 from pgasrob.program.graphs import components
 from pgasrob.robustness.every_n.linear import NODES, number
-from pgasrob.robustness.every_n.sc_pairs import Meanwhile, ScPairs, members
+from pgasrob.robustness.every_n.sc_pairs import Edge, Meanwhile, ScPairs, members
 from pgasrob.robustness.reduction.pairwise import States
 
 Label = tuple[int, int]
@@ -28,7 +28,7 @@ Label = tuple[int, int]
 @dataclass(frozen=True)
 class Dependency:
     """A rank that is stuck at ``one`` is so only if another one is stuck at ``other``, whose number is smaller if
-    ``smaller``, else greater. At both a rank waits for the value of a cell."""
+    ``smaller``, else greater. At both a rank waits for the value of a cell, or spins."""
 
     one: Label
     other: Label
@@ -37,28 +37,41 @@ class Dependency:
 
 class Stuck:
     """Where the first rank of a case may be stuck in a deadlock. ``open``: one of its next commands then; None: it is
-    never stuck, if nothing comes back to itself by ``dependencies``."""
+    never stuck, if nothing comes back to itself by ``dependencies``. ``spins``: where it is open it goes round a
+    loop."""
 
-    def __init__(self, pairs: ScPairs, labels: Sequence[Sequence[Label]], each_way: bool) -> None:
-        """``labels``: by name and state. ``each_way``: of the next commands of a state a rank may have only some, on
-        some number of nodes; so it is stuck where any of them may be all it has, and waits."""
+    def __init__(
+        self, pairs: ScPairs, labels: Sequence[Sequence[Label]], endless: Container[Label], each_way: bool
+    ) -> None:
+        """``labels``: by name and state; ``endless``: those to which a rank may come back without an end. ``each_way``:
+        of the next commands of a state a rank may have only some, on some number of nodes; so it is stuck where any of
+        them may be all it has, and waits."""
         self._pairs, self._labels, self._each_way = pairs, labels, each_way
         self._out = [ranks.automaton.out for ranks in pairs.ranks]
-        self._stuck = [
+        standing = [
             _set(state for state in range(len(out)) if not self._goes_on(rank, state))
             for rank, out in enumerate(self._out)
         ]
+        self._spinning = [_set(state for state, label in enumerate(own) if label in endless) for own in labels]
         self._waiting = [
-            _set(state for state in members(states) if self._awaits(rank, state))
-            for rank, states in enumerate(self._stuck)
+            spinning | _set(state for state in members(states) if self._awaits(rank, state))
+            for rank, (spinning, states) in enumerate(zip(self._spinning, standing, strict=True))
         ]
+        self._stuck = [one | other for one, other in zip(standing, self._spinning, strict=True)]
+        while self._spin_less(standing):
+            pass
         self.dependencies: set[Dependency] = set()
         self.open: Transition | None = None
-        for state in members(self._stuck[0]):
-            waits, meets = bool(self._waiting[0] >> state & 1), bool(self._barriers(0, state))
+        self.spins = False
+        for state in members(standing[0]):
+            waits, meets = bool(self._awaits(0, state)), bool(self._barriers(0, state))
             both = self._each_way and waits and meets
             if both or not (self._is_met(state) if waits else self._all_at_one_barrier(state)):
                 self.open = self._out[0][state][0]
+                return
+        for loop in self._rounds(0, self._stuck):
+            if not self._is_left(loop):
+                self.open, self.spins = self._out[0][next(members(loop))][0], True
                 return
 
     def _goes_on(self, rank: int, state: int) -> bool:
@@ -87,6 +100,65 @@ class Stuck:
         now = self._pairs.at(0, state)
         return (1, *(states & self._stuck[other] for other, states in enumerate(now) if other))
 
+    # Loops without an end
+
+    def _spin_less(self, standing: Sequence[States]) -> bool:
+        """Take those states away from which no way leads round a loop by what may be read while all others are stuck;
+        whether there were some."""
+        before = list(self._spinning)
+        for rank, spinning in enumerate(before):
+            if spinning:
+                self._spinning[rank] = reduce(or_, self._rounds(rank, self._stuck), 0)
+                gone = spinning & ~self._spinning[rank]
+                awaiting = _set(state for state in members(standing[rank]) if self._awaits(rank, state))
+                self._stuck[rank] &= ~gone | standing[rank]
+                self._waiting[rank] &= ~gone | awaiting
+        return before != self._spinning
+
+    def _rounds(self, rank: int, stuck: Sequence[States]) -> list[States]:
+        """The loops of a rank among the states in which it may spin, as sets of states that lead to each other by
+        what may be read while others are ``stuck``."""
+        own = list(members(self._spinning[rank]))
+        places = {state: place for place, state in enumerate(own)}
+        leads = [
+            [
+                places[edge.target]
+                for edge in self._pairs.edges[rank][state]
+                if edge.target in places and self._may_be_read(rank, state, edge, stuck)
+            ]
+            for state in own
+        ]
+        found: dict[int, States] = {}
+        for place, component in enumerate(components(leads)):
+            found[component] = found.get(component, 0) | 1 << own[place]
+        return [
+            loop
+            for loop in found.values()
+            if loop & (loop - 1) or any(places[state] in leads[places[state]] for state in members(loop))
+        ]
+
+    def _may_be_read(self, rank: int, state: int, edge: Edge, stuck: Sequence[States]) -> bool:
+        """Whether a command may read what it does here while others are ``stuck``."""
+        if not edge.cells or edge.read is None:
+            return True
+        now = tuple(
+            states & stuck[other] if other != rank or rank in self._pairs.many else 1
+            for other, states in enumerate(self._pairs.at(rank, state))
+        )
+        return any(True for _ in self._pairs.last_written(rank, state, edge.cells, edge.read, now))
+
+    def _is_left(self, loop: States) -> bool:
+        """Whether the first rank leaves a loop in the end, or it is by those on which this depends that it does not."""
+        for smaller, removed in self._removable():
+            left = [
+                each & ~self._waiting[other] if other in removed else each for other, each in enumerate(self._stuck)
+            ]
+            if not any(each & loop for each in self._rounds(0, left)):
+                for state in members(loop):
+                    self._depend(state, removed, smaller)
+                return True
+        return False
+
     # Barriers
 
     def _all_at_one_barrier(self, state: int) -> bool:
@@ -112,20 +184,29 @@ class Stuck:
         one = all if self._each_way else any
         if one(self._is_over(state, each, stuck) for each in awaits):
             return True
+        for smaller, removed in self._removable():
+            left = tuple(
+                states & ~self._waiting[other] if other in removed else states for other, states in enumerate(stuck)
+            )
+            if one(self._is_over(state, each, left) for each in awaits):
+                self._depend(state, removed, smaller)
+                return True
+        return False
+
+    def _removable(self) -> Iterator[tuple[bool, Sequence[int]]]:
+        """The names on which a wait may depend: whether all their ranks are smaller than the first one, or greater."""
         for smaller, others in groupby(self._on_one_side(), key=lambda side: side[0]):
             ranks = [other for _, other in others]
-            for removed in (*([rank] for rank in ranks), ranks):
-                left = tuple(
-                    states & ~self._waiting[other] if other in removed else states for other, states in enumerate(stuck)
-                )
-                if one(self._is_over(state, each, left) for each in awaits):
-                    self.dependencies |= {
-                        Dependency(self._labels[0][state], self._labels[other][at], smaller)
-                        for other in removed
-                        for at in members(stuck[other] & self._waiting[other])
-                    }
-                    return True
-        return False
+            yield from ((smaller, removed) for removed in (*([rank] for rank in ranks), ranks))
+
+    def _depend(self, state: int, on: Sequence[int], smaller: bool) -> None:
+        """Note that the first rank is stuck in ``state`` only if some other rank waits, whose name is among ``on``."""
+        stuck = self._stuck_too(state)
+        self.dependencies |= {
+            Dependency(self._labels[0][state], self._labels[other][at], smaller)
+            for other in on
+            for at in members(stuck[other] & self._waiting[other])
+        }
 
     def _is_over(self, state: int, form: core.Immediate[Place, Expr], stuck: Meanwhile) -> bool:
         """Whether the cell that is waited for satisfies the condition where others are ``stuck``."""

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.expressions import Expr
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known, Ranks
-from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
-from pgasrob.robustness.every_n.symbolic_values import File
+from pgasrob.robustness.every_n.linear import ANYTHING, Value, between, number
+from pgasrob.robustness.every_n.symbolic_values import File, constant
 
 MOST_FILES = 32
 """The most register files that are kept apart at one control state; all others there are joined."""
@@ -114,7 +115,7 @@ class _Unfolding:
         issued."""
         reads: Sequence[Value | None] = (None,)
         if isinstance(form, core.Immediate) and form.access.reads:
-            reads = self._read(file, form.access)
+            reads = self._read(file, form)
         for read in reads:
             after = self._flow.registers_after(self._rank, file, form, read)
             if after is not None:
@@ -131,12 +132,20 @@ class _Unfolding:
             return read
         return self._values.related(form.condition.relation, read, awaited)
 
-    def _read(self, file: File, access: core.Access[core.Place]) -> list[Value]:
-        """The values that a command may read, one by one if these are few."""
+    def _read(self, file: File, form: core.Immediate[core.Place, Expr]) -> list[Value]:
+        """The values that a command may read, one by one if these are few; else that which a compare-and-swap expects by
+        itself."""
         domain, layout = self._flow.ranks[self._rank].name.domain, self._flow.layout
-        address = self._values.of(access.cell.address, file)
+        address = self._values.of(form.access.cell.address, file)
         value = self._flow.in_slots(self._rank, layout.held_in(domain, address))
         low, high = domain.span(value)
-        if high - low >= MOST_READ:
+        if high - low < MOST_READ:
+            return [between(each, each) for each in range(low, high + 1)]
+        expected = (
+            None if form.update is None or form.update.expected is None else self._values.of(form.update.expected, file)
+        )
+        at = None if expected is None else constant(expected)
+        if at is None or not low <= at <= high:
             return [value]
-        return [between(each, each) for each in range(low, high + 1)]
+        parts = (value[0], number(at - 1)), between(at, at), (number(at + 1), value[1])
+        return [part for part in parts if domain.range(part[1].minus(part[0]))[1] >= 0]

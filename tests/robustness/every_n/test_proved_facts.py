@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -133,11 +134,38 @@ def with_two_ranks_in_each_part(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_what_follows(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ScPairs, "_after_each", lambda self, rank: [1 << state for state in range(len(self.files[rank]))])
+    patch.setattr(ScPairs, "_after_each", lambda self, rank, _: [1 << state for state in range(len(self.files[rank]))])
 
 
 def with_x_the_same_for_all(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ScPairs, "_seen_by", lambda self, rank, writer, value: value)
+
+
+def with_swaps_that_always_find_what_they_expect(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ScPairs, "_swaps", lambda *_: True)
+
+
+def with_writes_that_may_be_for_certain(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sc_pairs, "_replaces", lambda edge, cell: any(write.cells >> cell & 1 for write in edge.writes))
+
+
+def with_all_of_the_rest_where_one_of_them_is(patch: pytest.MonkeyPatch) -> None:
+    before = ScPairs._after_write
+
+    def after(self: ScPairs, rank: int, state: int, cell: int, write: sc_pairs._Write, *further: Any) -> object:
+        found = before(self, rank, state, cell, write, *further)
+        by, last = write.rank, self._with_last(write.rank, cell, write.bit)
+        return found and tuple(each & last if other == by != rank else each for other, each in enumerate(found))
+
+    patch.setattr(ScPairs, "_after_write", after)
+
+
+def with_loops_in_which_nothing_is_read(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Stuck, "_may_be_read", lambda *_: False)
+
+
+def with_loops_that_are_left(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Stuck, "_is_left", lambda *_: True)
 
 
 def with_assumes_that_hold(patch: pytest.MonkeyPatch) -> None:
@@ -178,7 +206,7 @@ RULES: list[tuple[Mutation, str, Frame | None, int]] = [
     ),
     (
         with_updates_that_all_write,
-        "choose { mem[x] <- 1; } or { } s <- compare_swap(me, x, 1, 1); r <- mem[x]; assert(r == 1);",
+        "choose { mem[x] <- 2; } or { } update(compare_swap, 1, 0, me, x, q); wait(q); r <- mem[x]; assert(r == 1);",
         None, 4,
     ),
     (without_what_was_there_from_the_beginning, "r <- mem[x]; assert(r == 1); mem[x] <- 1;", None, 4),
@@ -211,6 +239,28 @@ RULES: list[tuple[Mutation, str, Frame | None, int]] = [
         "if (me > 1 && me < nodes - 2) { r <- mem[x]; assert(r <= me); }",
         Frame(0, 2), 6,
     ),
+    (
+        with_swaps_that_always_find_what_they_expect,
+        "choose { mem[y] <- nodes - 1; } or { } r <- mem[y]; s <- compare_swap(me, x, r, 1); r <- mem[x]; "
+        "assert(r == 1);",
+        None, 4,
+    ),
+    (
+        with_writes_that_may_be_for_certain,  # rank 1 may write to y of rank 0, or of another rank
+        "if (me == 0) { mem[y] <- 1; mem[x @ 1] <- 1; await(mem[f] == 1); r <- mem[y]; if (r == 1) { r <- mem[g]; "
+        "assert(r == 0); } } "
+        "if (me == 1) { choose { mem[one] <- nodes - 1; } or { mem[one] <- 0; } s <- mem[one]; "
+        "await(mem[x] == 1); mem[y @ s] <- 2; mem[g @ 0] <- 1; mem[f @ 0] <- 1; }",
+        None, 6,
+    ),
+    (
+        with_all_of_the_rest_where_one_of_them_is,
+        "if (me == 0) { await(mem[x] == 1); mem[y] <- 1; } if (me > 0 && me < nodes - 1) { r <- fetch(0, y); "
+        "if (r == 1) { mem[g @ 0] <- 1; } mem[x @ 0] <- 1; } barrier; if (me == 0) { r <- mem[g]; assert(r == 0); }",
+        Frame(0, 1), 4,
+    ),
+    (with_loops_in_which_nothing_is_read, "r <- 0; while (r == 0) { r <- mem[f]; }", None, 4),
+    (with_loops_that_are_left, "r <- 0; while (r == 0) { r <- mem[f]; }", None, 4),
     (with_assumes_that_hold, "if (me == 1) { assume(r == 1); } barrier;", None, 6),
     (with_barriers_at_which_all_at_one_barrier, "if (me == 0) { barrier; }", None, 4),
     (with_waits_that_are_over, "await(mem[f] == 1);", None, 4),
@@ -233,6 +283,22 @@ def test_without_a_rule_something_wrong_is_proved(
     mutation(monkeypatch)
     claims = proved(program, frame)
     assert claims is not None and ((claims[0] and fails) or (claims[1] and deadlock))
+
+
+LOCKS = {
+    "taken by adding": "await_add(0, mem[x] == 0, 1); {} r <- fetch_add(0, x, -1);",
+    "tried again": "r <- 1; while (r != 0) {{ r <- compare_swap(0, x, 0, me + 1); }} {} r <- swap(0, x, 0);",
+}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_has_no_deadlock_and_keeps_others_out(lock: str) -> None:
+    inside = "mem[y @ 0] <- me; r <- fetch(0, y); assert(r == me);"
+    assert proved(parse(f"{HEADER}{LOCKS[lock].format(inside)} }}"), None) == (True, True, 4)
+    claims = proved(
+        parse(f"{HEADER}{LOCKS[lock].format('if (me == 2) { r <- 0; while (r == 0) { r <- mem[f]; } }')} }}"), None
+    )
+    assert claims is not None and not claims[1]
 
 
 def test_a_chain_in_which_each_rank_waits_for_the_one_before_it_has_no_deadlock() -> None:
