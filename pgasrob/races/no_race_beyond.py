@@ -69,7 +69,9 @@ def _accesses(pairs: ScPairs, rank: int, state: int, ignored: int) -> Iterator[_
     for transition in pairs.ranks[rank].automaton.out[state]:
         form = transition.form
         made = core.accesses_of(form)
-        for number, (access, fact) in enumerate(zip(made, facts_of(transition), strict=True)):
+        facts = [*facts_of(transition)]
+        # What the command accesses first may be a cell that is read as a register: nobody else accesses it.
+        for number, (access, fact) in enumerate(zip(made, facts[len(facts) - len(made) :], strict=True)):
             at_issue = number == 0 and core.at_issue(form) is not None
             arrives = access.writes and not at_issue
             if cells := pairs.cells(rank, state, access.cell) & ~ignored:

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from pgasrob.program import core
 from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import INT32, constant, parts
-from pgasrob.robustness.every_n.known import ZERO, Known, Ranks
+from pgasrob.robustness.every_n.known import Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Domain, Linear, Value, between, number
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.symbolic_values import File, Values
@@ -31,26 +31,27 @@ class TooLong(Exception):
 
 class Flow(Known):
     """The fixpoint. ``files``: for every name and control state what registers may hold there, None when no such rank
-    comes there. ``memory``: by address. ``followed``: how many commands have been followed, here and before.
+    comes there. ``memory``: by address. ``first``: the registers in the beginning. ``followed``: how many commands have
+    been followed, here and before.
 
     Raises :class:`TooLong`.
     """
 
     def __init__(
-        self, ranks: Sequence[Ranks], layout: Layout, initial: Sequence[int], registers: int, followed: int = 0
+        self, ranks: Sequence[Ranks], layout: Layout, initial: Sequence[int], first: File, followed: int = 0
     ) -> None:
         """``initial``: what the slots hold in the beginning."""
         nowhere: list[list[File | None]] = [[None] * len(each.automaton.out) for each in ranks]
         values = [Values(each.name.domain, each.name.me) for each in ranks]
         super().__init__(ranks, values, layout, [between(value, value) for value in initial], nowhere)
-        self.followed = followed
+        self.first, self.followed = first, followed
         self._growths: dict[tuple[int, int], int] = {}
         self._steps = _steps(ranks)
         self._readers: list[set[tuple[int, int]]] = [set() for _ in initial]
         self._queue: list[tuple[int, int]] = []  # a heap: what comes first in the text is followed first
         self._queued: set[tuple[int, int]] = set()
         for rank in range(len(ranks)):
-            self._arrive(rank, 0, (ZERO,) * registers)
+            self._arrive(rank, 0, first)
         while self._queue:
             stop_point()
             rank, state = heappop(self._queue)

@@ -17,18 +17,21 @@ from pgasrob.program.instance import MAX_WAYS, automata_of_blocks
 from pgasrob.program.polls import has_one_control, with_polls
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.every_n import flow as flows
+from pgasrob.robustness.every_n import flow as flow_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
-from pgasrob.robustness.every_n.known import Known
+from pgasrob.robustness.every_n.known import ZERO, Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
+from pgasrob.robustness.every_n.linear import exactly, number
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.named_commands import Ranks, rules_of
 from pgasrob.robustness.every_n.named_views import views_of
 from pgasrob.robustness.every_n.pair_states import PairStates, TooMany
+from pgasrob.robustness.every_n.private_cells import PrivateCells, private_cells
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
 from pgasrob.robustness.every_n.proved_facts import BLIND, GROWS, Facts
 from pgasrob.robustness.every_n.rank_cases import Case, Frame, Name
 from pgasrob.robustness.every_n.sc_pairs import ScPairs
+from pgasrob.robustness.every_n.symbolic_values import File
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.abstract_commands import Command
@@ -86,32 +89,58 @@ class Prover:
             self._blocks = automata_of_blocks(program, reading, ways)
         except TooManyWays:
             raise NotCovered("it has too many ways from one command to the next") from None
-        automata = list({id(automaton): automaton for automaton in self._blocks.values()}.values())
-        registers = len(program.registers)
-        self.frame = frame or frame_of(automata, registers, numbered, program.most_nodes)
         self._layout = Layout.of(program)
         self._initial = [value for memory in program.memory for value in memory.initial] + [0] * len(program.growing)
+        self._first: File = (ZERO,) * len(program.registers)
+        self.frame = frame or frame_of(self._automata, len(self._first), numbered, program.most_nodes)
+        self._written = {id(each): each for each in self._automata}
+        self._private = PrivateCells({})
+        self._read_in_registers(frame, numbered)
+        automata = self._automata
         self._rules = rules_of(automata, (queue.id for queue in program.queues if queue.unordered))
         made = [
             access for automaton in automata for each in automaton.transitions for access in core.accesses_of(each.form)
         ]
         self._kinds = tuple(sorted({access.commutes for access in made} - {""}))
-        self._automata = automata
         self.proof = Proof(self.frame.cutoff, program.most_nodes, assumptions=program.assumptions)
+
+    @property
+    def _automata(self) -> list[ControlAutomaton]:
+        return list({id(automaton): automaton for automaton in self._blocks.values()}.values())
+
+    def _read_in_registers(self, frame: Frame | None, numbered: Sequence[int]) -> None:
+        """Read private cells as registers. That they are private is known in the frame from the least number of nodes
+        on that it is about; so is what is proved in another one that begins no earlier."""
+        try:
+            first = {case.nodes: case for case in reversed([*self.frame.cases()])}  # in which each rank has a name
+            flows = [self.flow(case) for case in first.values()]
+        except flow_of.TooLong:
+            return
+        self._private = private_cells(flows, self._layout.cells, len(self._first))
+        if not self._private.registers:
+            return
+        read = {id(each): self._private.in_registers(each) for each in self._automata}
+        self._written = {id(read[place]): each for place, each in self._written.items()}
+        self._blocks = {rank: read[id(each)] for rank, each in self._blocks.items()}
+        held = (exactly(number(self._initial[address])) for address in self._private.registers)
+        self._first = (*self._first, *held)
+        fitting = frame_of(self._automata, len(self._first), numbered, self.program.most_nodes)
+        if frame is None and fitting.cutoff >= self.frame.cutoff:
+            self.frame = fitting
 
     def run(self) -> Iterator[str]:
         """Go through all cases."""
         seen: set[tuple[object, ...]] = set()
         counts: set[int] = set()
         followed = 0
-        flows_of: list[tuple[Case, flows.Flow]] = []
+        flows_of: list[tuple[Case, flow_of.Flow]] = []
         for case in self.frame.cases():
             if len(self.proof.obstacles) >= MOST_OPEN:
                 return
             try:
                 flow = self.flow(case, followed)
-            except flows.TooLong:
-                text = f"more than {flows.MOST_FOLLOWED:,} commands were followed"
+            except flow_of.TooLong:
+                text = f"more than {flow_of.MOST_FOLLOWED:,} commands were followed"
                 self.proof.obstacles.append(Obstacle("limit", text, case.text))
                 return
             followed = flow.followed
@@ -147,13 +176,13 @@ class Prover:
         each_way = not program.source.shows_commands
         return Facts(self._automata, self._initial, self._rules, self._place, unlooked, each_way)
 
-    def flow(self, case: Case, followed: int = 0) -> flows.Flow:
+    def flow(self, case: Case, followed: int = 0) -> flow_of.Flow:
         """The values that registers and cells may have in ``case``; so many commands have been ``followed`` in other
         cases."""
         ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
-        return flows.Flow(ranks, self._layout, self._initial, len(self.program.registers), followed)
+        return flow_of.Flow(ranks, self._layout, self._initial, self._first, followed)
 
-    def sc_pairs(self, case: Case, flow: flows.Flow, looks: int) -> ScPairs:
+    def sc_pairs(self, case: Case, flow: flow_of.Flow, looks: int) -> ScPairs:
         """Where two ranks may be at once in SC runs; so many commands have been followed in other cases. Raises
         :class:`~pgasrob.robustness.every_n.sc_pairs.TooManyPairs`."""
         unfolded = Unfolded(flow, [each.automaton for each in flow.ranks])
@@ -174,7 +203,7 @@ class Prover:
     def _polls_wait(self) -> bool:
         return self.reading.failed_polls == "wait"
 
-    def unfolded(self, flow: flows.Flow) -> Unfolded:
+    def unfolded(self, flow: flow_of.Flow) -> Unfolded:
         """The values in automata that are unfolded by the contents of registers, in which reads may fail."""
         automata = [each.automaton for each in flow.ranks]
         if self._polls_wait:
@@ -184,10 +213,11 @@ class Prover:
 
     def _polled(self, automaton: ControlAutomaton) -> ControlAutomaton:
         """``automaton`` without those reads that fail on each rank and number of nodes. What is made of a C program for
-        a number of nodes may have other control states."""
-        if self.program.growing or not (self.program.source.shows_commands or has_one_control(automaton)):
+        a number of nodes may have other control states. A round that stores to a private cell is no read that fails."""
+        written = self._written[id(automaton)]
+        if self.program.growing or not (self.program.source.shows_commands or has_one_control(written)):
             return automaton
-        return with_polls(automaton, Me(), self.program, Nodes())
+        return self._private.in_registers(with_polls(written, Me(), self.program, Nodes()))
 
     def _automaton_of(self, name: Name) -> ControlAutomaton:
         """The control automaton of the ranks of ``name``. Those with blocks of their own are all among the first."""
@@ -195,7 +225,7 @@ class Prover:
         others = self._blocks[None]
         return others if name.rest or name.me.x or name.me.n else next(owned, others)
 
-    def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
+    def _look_for_faults(self, case: Case, flow: flow_of.Flow) -> None:
         """Note the commands that may fault on the numbers of nodes of ``case``, on any rank."""
         seen = set()
         for rank, transition, role, expr in flow.faults():
@@ -215,7 +245,7 @@ class Prover:
     def _place(self, transition: Transition) -> CommandText:
         return CommandText(self.program.source.shown(transition.span) or show(transition.command), transition)
 
-    def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
+    def _steps(self, case: Case, flow: flow_of.Flow) -> Iterator[Obstacle | None]:
         """For each step that may be the source the obstacle, or None."""
         places = enumerate(flow.ranks[0].automaton.out)
         if not any(core.steps_of(each.form) and flow.possible(0, at, each) for at, own in places for each in own):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
@@ -70,6 +71,14 @@ class Edge:
     writes: tuple[_Write, ...]
 
 
+class _Last(NamedTuple):
+    """Which writes of a rank to ``cell`` may be its last one ``at`` each state, and the ``states`` of each."""
+
+    cell: int
+    at: list[int]
+    states: dict[int, States]
+
+
 Meanwhile = tuple[States, ...]
 """For each name where its ranks may be; that of a single rank, seen by itself, is left out and has some bit."""
 
@@ -95,7 +104,7 @@ class ScPairs(Known):
         self._following: dict[tuple[int, int], list[States]] = {}
         self.meanwhile: list[list[list[States]]] = []
         self._writes: list[_Write] = []
-        self._last: dict[tuple[int, int], Mapping[int, States]] = {}
+        self._last: dict[tuple[int, int], _Last] = {}
         self._followed: dict[tuple[int, States, int], States] = {}
         self._known_held: dict[tuple[int, int, Place], Value] = {}
         self._known_matching: dict[tuple[int, int, Value], list[tuple[Value, _Write | None, bool]]] = {}
@@ -209,19 +218,26 @@ class ScPairs(Known):
         self._known_held.clear()
         self.edges, self._writes = edges, writes
         self._of_cell: dict[int, list[_Write]] = {}
+        self._writing: dict[int, set[int]] = {}
         for write in writes:
             for cell in members(write.cells):
                 self._of_cell.setdefault(cell, []).append(write)
+                self._writing.setdefault(cell, set()).add(write.rank)
         for known in (self._known_matching, self._last, self._following, self._followed):
             known.clear()
+        self._taken = [[list[Edge]() for _ in of] for of in edges]
         self.meanwhile = [[[0] * len(of) for _ in self.names] for of in edges]
         self._users: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        self._readers: dict[int, set[tuple[int, int]]] = {}
         self._queue = {(rank, 0): None for rank in self.names}
+        self._later: dict[tuple[int, int], None] = {}  # what is looked at again once all else has been
         for rank in self.names:
             for other in self.others(rank):
                 self.meanwhile[rank][other][0] = 1
-        while self._queue:
+        while self._queue or self._later:
             stop_point()
+            if not self._queue:
+                self._queue, self._later = self._later, {}
             rank, state = next(iter(self._queue))
             del self._queue[rank, state]
             for edge in self.edges[rank][state]:
@@ -230,6 +246,7 @@ class ScPairs(Known):
                     if self.looks > MOST_LOOKS:
                         raise TooManyPairs
                     if _may_be(rank, found):
+                        self._take(rank, state, edge)
                         self._add(rank, edge.target, found)
         self.files = [
             [file if _may_be(rank, self.at(rank, state)) else None for state, file in enumerate(files)]
@@ -286,9 +303,18 @@ class ScPairs(Known):
                     self.meanwhile[other][rank][at] |= 1 << state
                     self._enqueue(other, at)
 
+    def _take(self, rank: int, state: int, edge: Edge) -> None:
+        """Note that an edge may be taken, by which other writes may be the last ones."""
+        taken = self._taken[rank][state]
+        if not any(each is edge for each in taken):
+            taken.append(edge)
+            for (by, _), last in self._last.items():
+                if by == rank:
+                    self._pass_on(rank, last, state)
+
     def _enqueue(self, rank: int, state: int) -> None:
         self._queue[rank, state] = None
-        self._queue.update(dict.fromkeys(self._users.get((rank, state), ())))
+        self._later.update(dict.fromkeys(self._users.get((rank, state), ())))
 
     def _leads(self, rank: int, state: int, edge: Edge) -> Iterator[Meanwhile]:
         """The possible states of others once ``rank`` has issued a command, one for each value that it may have
@@ -322,6 +348,7 @@ class ScPairs(Known):
         by who wrote last: each with the states of the others that this leaves."""
         size = len(self.memory)
         for cell in members(cells):
+            self._readers.setdefault(cell, set()).add((rank, state))
             if cell // size in self.many:
                 yield read, now
                 continue
@@ -389,7 +416,7 @@ class ScPairs(Known):
         return self._followed[rank, states, cell]
 
     def _after_each(self, rank: int, cell: int) -> list[States]:
-        writes = any(write.rank == rank for write in self._of_cell.get(cell, ()))
+        writes = rank in self._writing.get(cell, ())
         key = rank, cell if writes else -1
         if key not in self._following:
             edges = self.edges[rank]
@@ -399,34 +426,36 @@ class ScPairs(Known):
         return self._following[key]
 
     def _with_last(self, rank: int, cell: int, write: int) -> States:
-        """The states in which ``write`` may be the last one of ``rank`` to ``cell``."""
-        return self._last_of(rank, cell).get(write, 0)
-
-    def _last_of(self, rank: int, cell: int) -> Mapping[int, States]:
-        """For each write to ``cell`` the states in which it may be the last one of ``rank``."""
+        """The states in which ``write`` may be the last one of ``rank``."""
+        if rank not in self._writing.get(cell, ()):
+            return _NOTHING_WRITTEN.get(write, 0)
         if (rank, cell) not in self._last:
-            if not any(write.rank == rank for write in self._of_cell.get(cell, ())):
-                self._last[rank, cell] = _NOTHING_WRITTEN
-                return _NOTHING_WRITTEN
-            last = [UNWRITTEN, *[0] * (len(self.edges[rank]) - 1)]
-            queue = [0]
-            while queue:
-                stop_point()
-                state = queue.pop()
-                for edge in self.edges[rank][state]:
-                    latest = last[state]
-                    for write in edge.writes:
-                        if write.cells >> cell & 1:
-                            latest = write.bit | (0 if write.covers else latest)
-                    if latest & ~last[edge.target]:
-                        last[edge.target] |= latest
-                        queue.append(edge.target)
-            found: dict[int, States] = {}
-            for state, writes in enumerate(last):
-                for bit in members(writes):
-                    found[1 << bit] = found.get(1 << bit, 0) | 1 << state
-            self._last[rank, cell] = found
-        return self._last[rank, cell]
+            states = len(self.edges[rank])
+            last = self._last[rank, cell] = _Last(cell, [UNWRITTEN, *[0] * (states - 1)], {UNWRITTEN: 1})
+            for state in range(states):
+                self._pass_on(rank, last, state)
+        return self._last[rank, cell].states.get(write, 0)
+
+    def _pass_on(self, rank: int, last: _Last, state: int) -> None:
+        """Pass on which write may be the last one from a state to those behind it."""
+        queue, more = [state], False
+        while queue:
+            stop_point()
+            state = queue.pop()
+            for edge in self._taken[rank][state]:
+                latest = last.at[state]
+                for write in edge.writes:
+                    if write.cells >> last.cell & 1:
+                        latest = write.bit | (0 if write.covers else latest)
+                new = latest & ~last.at[edge.target]
+                if new:
+                    more = True
+                    last.at[edge.target] |= new
+                    queue.append(edge.target)
+                    for bit in members(new):
+                        last.states[1 << bit] = last.states.get(1 << bit, 0) | 1 << edge.target
+        if more:
+            self._later.update(dict.fromkeys(self._readers.get(last.cell, ())))
 
 
 def _replaces(edge: Edge, cell: int) -> bool:

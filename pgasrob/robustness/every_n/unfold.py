@@ -15,8 +15,8 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import Expr
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known, Ranks
-from pgasrob.robustness.every_n.linear import ANYTHING, Value, between, number
-from pgasrob.robustness.every_n.symbolic_values import File, constant
+from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
+from pgasrob.robustness.every_n.symbolic_values import File
 
 MOST_FILES = 32
 """The most register files that are kept apart at one control state; all others there are joined."""
@@ -67,9 +67,7 @@ class _Unfolding:
         self._states: list[tuple[int, File]] = []
         self._numbers: dict[tuple[int, File], int] = {}
         self._kept_apart = [0] * len(automaton.out)
-        first = flow.files[rank][0]
-        assert first is not None, "every rank begins"
-        self._number(0, (between(0, 0),) * len(first))
+        self._number(0, flow.first)
         edges: list[list[_Edge]] = []
         for state, file in self._states:  # which grow
             places = range(len(self._out[state]))
@@ -133,19 +131,17 @@ class _Unfolding:
         return self._values.related(form.condition.relation, read, awaited)
 
     def _read(self, file: File, form: core.Immediate[core.Place, Expr]) -> list[Value]:
-        """The values that a command may read, one by one if these are few; else that which a compare-and-swap expects by
-        itself."""
+        """The values that a command may read, one by one if these are few; else that by itself which a compare-and-swap
+        expects."""
         domain, layout = self._flow.ranks[self._rank].name.domain, self._flow.layout
         address = self._values.of(form.access.cell.address, file)
         value = self._flow.in_slots(self._rank, layout.held_in(domain, address))
         low, high = domain.span(value)
         if high - low < MOST_READ:
             return [between(each, each) for each in range(low, high + 1)]
-        expected = (
-            None if form.update is None or form.update.expected is None else self._values.of(form.update.expected, file)
-        )
-        at = None if expected is None else constant(expected)
-        if at is None or not low <= at <= high:
+        update = form.update
+        expected = None if update is None or update.expected is None else self._values.of(update.expected, file)
+        if expected is None or expected[0] != expected[1] or not self._values.may_be("==", value, expected):
             return [value]
-        parts = (value[0], number(at - 1)), between(at, at), (number(at + 1), value[1])
+        parts = (value[0], expected[0].shifted(-1)), expected, (expected[0].shifted(1), value[1])
         return [part for part in parts if domain.range(part[1].minus(part[0]))[1] >= 0]

@@ -188,7 +188,7 @@ def with_looks_at_what_depends_on_the_rank(patch: pytest.MonkeyPatch) -> None:
 RULES: list[tuple[Mutation, str, Frame | None, int, Reading]] = [
     (
         with_nothing_there_from_the_beginning,
-        "r <- mem[y]; update(add, 1, (me + nodes - 1) % nodes, f, q); mem[f @ (me + 1) % nodes] <- 1;",
+        "r <- fetch(me, y); update(add, 1, (me + nodes - 1) % nodes, f, q); mem[f @ (me + 1) % nodes] <- 1;",
         Frame(1, 1), 7, DEFAULT_READING,
     ),
     (
