@@ -97,13 +97,11 @@ class Legality:
             case Operation.LOCK_ALL:
                 epochs.begins(steps, of)
                 if epochs.may_lock_all(steps, of):
-                    epochs.hold(steps, of, tuple((each, (2, steps.opened())) for each in self._members))
+                    epochs.hold(steps, of, ((epochs.ALL, (2, steps.opened())),))
             case Operation.UNLOCK if target >= 0:
                 epochs.unlocks(steps, of, target)
             case Operation.UNLOCK_ALL:
-                for each in epochs.to_unlock_all(steps, of):
-                    assert isinstance(each, int)
-                    epochs.unlocks(steps, of, each)
+                epochs.unlocks_all(steps, of)
             case Operation.WINDOW_FENCE:
                 given = named["assertion"]
                 epochs.fences(steps, of, bool(given & NO_PRECEDE), bool(given & NO_SUCCEED))

@@ -50,6 +50,11 @@ RUNS: list[tuple[list[Step], list[str]]] = [
     ([POST, POST, WAIT], ["mpi-post-twice"]),
     ([WAIT], ["mpi-wait-unposted"]),
     ([POST, DONE, NOT_YET], ["mpi-wait-unposted"]),
+    ([LOCK_ALL, UNLOCK, UNLOCK_ALL], ["mpi-unlock-unlocked"]),
+    ([LOCK, UNLOCK_ALL, LOCK, UNLOCK], ["mpi-unlock-unlocked"]),
+    ([LOCK_ALL, POST, WAIT, UNLOCK_ALL], ["mpi-locked-and-exposed"]),
+    ([POST, LOCK_ALL, UNLOCK_ALL, WAIT], ["mpi-locked-and-exposed"]),
+    ([LOCK_ALL, FENCE, UNLOCK_ALL, FINALIZE], ["mpi-epochs-overlap"]),
     ([LOCK, PUT, FREE], ["mpi-free-in-epoch"]),
     ([LOCK, FINALIZE], ["mpi-open-at-finalize"]),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import NoReturn, cast
 
 from pgasrob.diagnostics.wrong import Wrong
@@ -470,7 +471,7 @@ class MachineCall:
     def published(self, rank: int, key: str) -> Hashable | None:
         if self.symbolic:
             raise NumberNeeded(f"`{self.name}` needs to know what rank {rank} does", self.span)
-        return self.machine.facts.published.get((rank, key))
+        return self.machine.facts.published.get(key, {}).get(rank)
 
     def published_here(self, key: str) -> Hashable | None:
         if self.symbolic:
@@ -478,13 +479,12 @@ class MachineCall:
         return self.own_fact(key)
 
     def own_fact(self, key: str) -> Hashable | None:
-        published = self.machine.facts.published
-        return alike([published.get((rank, key)) for rank in self.machine.position.rank.publishers])
+        published = self.machine.facts.published.get(key, {})
+        return alike([published.get(rank) for rank in self.machine.position.rank.publishers])
 
     def all_facts(self, key: str) -> list[Hashable]:
-        ranks = (SOME,) if self.symbolic else self.everyone
-        found = (self.machine.facts.published.get((rank, key)) for rank in ranks)
-        return [fact for fact in found if fact is not None]
+        published = self.machine.facts.published.get(key, {})
+        return [fact for _, fact in sorted(published.items(), key=itemgetter(0)) if fact is not None]
 
     def neighbours(self, about: str = "", *, of: int | None = None) -> range:
         self.machine.position.rests_on_memory(about or self.name)

@@ -143,7 +143,7 @@ class Facts:
         self.objects: dict[ObjectId, ObjectFacts] = {}
         self.generalised: set[Hashable] = set()
         self.left_unknown: set[tuple[str, int]] = set()
-        self.published: dict[tuple[int, str], Hashable] = {}
+        self.published: dict[str, dict[int, Hashable]] = {}
         self.noted: dict[tuple[int, str], set[int]] = {}
         self.noted_by: dict[tuple[int, str], set[int]] = {}
         self.unknowns = False
@@ -261,8 +261,9 @@ class Facts:
 
     def publish(self, rank: int, key: str, value: Hashable) -> None:
         """Have all ranks know ``value`` under ``key`` of ``rank``, in the next pass at the latest."""
-        if self.published.get((rank, key)) != value:
-            self.published[rank, key] = value
+        published = self.published.setdefault(key, {})
+        if published.get(rank) != value:
+            published[rank] = value
             self.changed()
 
     def note_at(self, rank: int, key: str, by: int) -> None:

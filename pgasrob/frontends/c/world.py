@@ -164,13 +164,14 @@ class World:
     def exposed(self) -> dict[tuple[str, int], frozenset[int]]:
         """The cells of each rank in each window, where calls are marked."""
         found: dict[tuple[str, int], set[int]] = defaultdict(set)
-        for (rank, _), fact in self.facts.published.items() if self.marked else ():
-            if isinstance(fact, Exposed) and isinstance(fact.begin.offset, int):
-                object, first = fact.begin.object, fact.begin.offset
-                places = range(first, first + fact.bytes)
-                found[fact.window, rank].update(
-                    cell for cell, (its, offset) in self.cells.at.items() if its == object and offset in places
-                )
+        for published in self.facts.published.values() if self.marked else ():
+            for rank, fact in published.items():
+                if isinstance(fact, Exposed) and isinstance(fact.begin.offset, int):
+                    object, first = fact.begin.object, fact.begin.offset
+                    places = range(first, first + fact.bytes)
+                    found[fact.window, rank].update(
+                        cell for cell, (its, offset) in self.cells.at.items() if its == object and offset in places
+                    )
         return {key: frozenset(cells) for key, cells in found.items()}
 
     def register(self, name: str) -> Register:

@@ -41,7 +41,7 @@ class Noting(Protocol):
 
 
 ALL = "all"
-"""The name under which all targets are locked at once, where the number of ranks is not known."""
+"""The name under which all targets are locked at once."""
 Held = tuple[tuple[int | str, tuple[int, Opened]], ...]
 """The targets that are locked by their names (`named`), each with the kind of lock and the call that took it."""
 
@@ -184,6 +184,7 @@ def may_lock(steps: Noting, of: Window, target: Target) -> bool:
 
 def may_lock_all(steps: Noting, of: Window) -> bool:
     """Whether the call, a lock of all targets, comes where none is locked."""
+    locks_own(steps, of)
     if already := held(steps, of):
         steps.illegal(rules.LOCK_TWICE, f"{steps.call.name} of a window that is locked already", already[0][1][1])
     return not already
@@ -192,29 +193,29 @@ def may_lock_all(steps: Noting, of: Window) -> bool:
 def unlocks(steps: Noting, of: Window, target: Target) -> int | None:
     """The kind of the lock of ``target`` that the call gives back; None where it may not."""
     locked, name = dict(held(steps, of)), named(target)
-    if name not in locked:
-        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} of rank {shown(target)}, which is not locked")
-        return None
-    kind, opened = locked.pop(name)
-    if _is_of_all(opened) and not steps.call.name.endswith("unlock_all"):
+    if ALL in locked:
+        _, opened = locked[ALL]
         why = f"{steps.call.name} of rank {shown(target)} alone, after {opened.name}"
         steps.illegal(rules.UNLOCK_UNLOCKED, why, opened, "call MPI_Win_unlock_all")
         return None
+    if name not in locked:
+        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} of rank {shown(target)}, which is not locked")
+        return None
+    kind, _ = locked.pop(name)
     hold(steps, of, tuple(locked.items()))
     close(steps, of)
     return kind
 
 
-def to_unlock_all(steps: Noting, of: Window) -> list[int | str]:
-    """The targets whose locks the call, an unlock of all, gives back."""
+def unlocks_all(steps: Noting, of: Window) -> list[tuple[int | str, int]]:
+    """The targets whose locks the call, an unlock of all, gives back, with their kinds: `ALL` for all."""
     locked = held(steps, of)
-    if not locked or not _is_of_all(locked[0][1][1]):
+    if ALL not in dict(locked):
         steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} without MPI_Win_lock_all")
-    return [target for target, _ in locked]
-
-
-def _is_of_all(opened: Opened) -> bool:
-    return opened.name.endswith("lock_all")
+    if locked:
+        hold(steps, of, ())
+        close(steps, of)
+    return [(target, kind) for target, (kind, _) in locked]
 
 
 def fences(steps: Noting, of: Window, noprecede: bool, nosucceed: bool) -> None:
@@ -234,15 +235,16 @@ def posts(steps: Noting, of: Window, origins: tuple[int, ...]) -> None:
     already, name = posted(steps, of), of.members.index(steps.call.rank)
     if already is not None:
         steps.illegal(rules.POST_TWICE, f"{steps.call.name} in an epoch of {already.call.name}", already.call)
-    if (own := dict(held(steps, of)).get(name)) is not None:
+    locked = dict(held(steps, of))
+    if (own := locked.get(name, locked.get(ALL))) is not None:
         steps.illegal(rules.LOCKED_AND_EXPOSED, f"{steps.call.name} while the rank's own window is locked", own[1])
     steps.note(of.key("posted"), Group(origins, steps.opened()))
 
 
-def locks_own(steps: Noting, of: Window, target: Target) -> None:
-    """The call locks ``target``: not the rank's own window while it is exposed."""
+def locks_own(steps: Noting, of: Window, target: Target | None = None) -> None:
+    """The call locks ``target``, or all: not the rank's own window while it is exposed."""
     exposed = posted(steps, of)
-    if exposed is not None and steps.call.rank in of.ranks(target):
+    if exposed is not None and (target is None or steps.call.rank in of.ranks(target)):
         steps.illegal(
             rules.LOCKED_AND_EXPOSED, f"{steps.call.name} of the rank's own window while it is exposed", exposed.call
         )

@@ -120,13 +120,6 @@ def published(call: Call, rank: int, key: str, what: str) -> Hashable | None:
     return fact
 
 
-def facts(call: Call, members: tuple[int, ...], key: str) -> list[Hashable]:
-    """The facts that the ``members`` have published under ``key``."""
-    if members is EVERYONE:
-        return call.all_facts(key)
-    return [fact for member in members if (fact := call.published(member, key)) is not None]
-
-
 # Arguments
 
 

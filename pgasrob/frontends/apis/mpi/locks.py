@@ -7,12 +7,13 @@ that they are -1. Where nobody shares there is one cell; where nobody excludes n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pgasrob.diagnostics.wrong import Wrong
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.epochs import ALL
-from pgasrob.frontends.apis.mpi.handles import facts
 from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, NOCHECK, calls, does
 from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, at_target, modes, named, shown, window
 from pgasrob.frontends.c.symbolic import EVERYONE
@@ -46,11 +47,10 @@ def lock_all(call: Call, steps: Steps) -> None:
     with of.marked(steps, "lock_all"):
         if not epochs.may_lock_all(steps, of):
             return
-        if of.members is EVERYONE:
-            _acquire_all(steps, of)
-        else:
-            for target in range(len(of.members)):
-                _acquire(steps, of, target, LOCK_SHARED, unchecked)
+        if of.members is EVERYONE and _lock_cells(call, of, LOCK_SHARED):
+            call.number_needed(f"{call.name}, where others lock exclusively,")
+        epochs.hold(steps, of, ((ALL, (LOCK_SHARED, steps.opened())),))
+        _take(steps, of, range(len(of.members)), LOCK_SHARED, unchecked)
 
 
 @calls("Win_unlock(int rank, MPI_Win win)")
@@ -59,7 +59,9 @@ def unlock(call: Call) -> list[Outcome]:
 
     def release(steps: Steps, target: Target) -> None:
         of.complete(steps, (target,))
-        _release(steps, of, target)
+        kind = epochs.unlocks(steps, of, target)
+        if kind is not None:
+            _give_back(steps, of, (target,), kind)
 
     return at_target(call, 0, of, "unlock", release)
 
@@ -69,12 +71,11 @@ def unlock_all(call: Call, steps: Steps) -> None:
     of = window(call, 0)
     with of.marked(steps, "unlock_all"):
         of.complete(steps)
-        if of.members is EVERYONE:
-            _release_all(steps, of)
-            return
-        for target in epochs.to_unlock_all(steps, of):
-            assert isinstance(target, int)
-            _release(steps, of, target)
+        for target, kind in epochs.unlocks_all(steps, of):
+            if not isinstance(target, str):
+                _give_back(steps, of, (target,), kind)
+            elif target == ALL:
+                _give_back(steps, of, range(len(of.members)), kind)
 
 
 def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: bool) -> None:
@@ -90,46 +91,39 @@ def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: boo
     if held and any(isinstance(each, str) for each in (name, *dict(held))):
         steps.call.number_needed(f"{steps.call.name} beside a lock of what may be the same rank")
     epochs.hold(steps, of, (*held, (name, (kind, steps.opened()))))
-    rank, change = of.rank(target), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
-    cells = _lock_cells(steps.call, of, kind)
-    if cells:
-        steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
-    for cell in cells:
-        if unchecked:
-            held_before = steps.call.register("held")
-            steps.do(Fetch(held_before, rank, cell))
-            why = f"{steps.call.name} of rank {shown(target)} with MPI_MODE_NOCHECK, which another rank has locked"
-            steps.illegal(rules.FALSE_ASSERTION, why, unless=Binary("==", held_before, Const(0)))
-        steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
+    _take(steps, of, (target,), kind, unchecked)
 
 
-def _release(steps: Steps, of: Window, target: Target) -> None:
-    kind = epochs.unlocks(steps, of, target)
-    if kind is None:
+def _take(steps: Steps, of: Window, targets: Iterable[Target], kind: int, unchecked: bool) -> None:
+    """Take the cells of locks that are held from now on."""
+    cells, change = _lock_cells(steps.call, of, kind), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
+    if not cells:
         return
-    rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
-    for cell in reversed(_lock_cells(steps.call, of, kind)):
-        steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
+    steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
+    for target in targets:
+        rank = of.rank(target)
+        for cell in cells:
+            if unchecked:
+                held_before = steps.call.register("held")
+                steps.do(Fetch(held_before, rank, cell))
+                why = f"{steps.call.name} of rank {shown(target)} with MPI_MODE_NOCHECK, which another rank has locked"
+                steps.illegal(rules.FALSE_ASSERTION, why, unless=Binary("==", held_before, Const(0)))
+            steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
 
 
-def _acquire_all(steps: Steps, of: Window) -> None:
-    """Share all locks, where the number of ranks is not known: nothing, unless someone excludes others."""
-    if _lock_cells(steps.call, of, LOCK_SHARED):
-        steps.call.number_needed(f"{steps.call.name}, where others lock exclusively,")
-    epochs.hold(steps, of, ((ALL, (LOCK_SHARED, steps.opened())),))
-
-
-def _release_all(steps: Steps, of: Window) -> None:
-    """Give up all locks that `_acquire_all` has taken."""
-    if ALL not in dict(epochs.held(steps, of)):
-        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} without MPI_Win_lock_all")
-    epochs.hold(steps, of, ())
-    epochs.close(steps, of)
+def _give_back(steps: Steps, of: Window, targets: Iterable[Target], kind: int) -> None:
+    """Give back the cells of locks that are no longer held."""
+    cells, change = _lock_cells(steps.call, of, kind), Const(1 if kind == LOCK_EXCLUSIVE else -1)
+    if not cells:
+        return
+    for target in targets:
+        for cell in reversed(cells):
+            steps.do(FetchAdd(steps.call.register("lock"), of.rank(target), cell, change))
 
 
 def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
     """The cells at a target that this rank takes to lock it, in order."""
-    if not facts(call, of.members, of.key("exclusive")):
+    if not call.all_facts(of.key("exclusive")):
         return []
     if kind == LOCK_SHARED:
         return [of.cell(call, "lock", call.rank)]
