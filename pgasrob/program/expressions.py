@@ -105,19 +105,17 @@ class ConstByRank(Const):
     at once: ``each``, in the order of the ranks. Whoever needs the number itself sends the ranks apart
     (:class:`Apart`)."""
 
-    __slots__ = ("each",)
+    __slots__ = ("each", "numbers")
     each: tuple[Const | Symbol, ...]
+    numbers: tuple[int, ...]
 
     def __init__(self, each: tuple[Const | Symbol, ...]) -> None:
         object.__setattr__(self, "each", each)
+        object.__setattr__(self, "numbers", tuple(one.value for one in each))
 
     @property
     def value(self) -> int:
         raise Apart(self.numbers)
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return tuple(one.value for one in self.each)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Const | Symbol):

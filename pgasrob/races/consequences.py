@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from pgasrob.program import core
-from pgasrob.program.commands import Fetch
+from pgasrob.program.commands import CompareSwap, Fetch, FetchAdd
 from pgasrob.program.control import Transition
-from pgasrob.program.expressions import Const, float_value
+from pgasrob.program.expressions import Const, constant, float_value
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
-from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
+from pgasrob.races.access_facts import facts_of, made_up, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
 from pgasrob.races.race_check import RaceDecision, races
 from pgasrob.races.racing_pairs import Next, Pairs
@@ -26,6 +26,7 @@ from pgasrob.robustness.free_ways import Doubt, doubt
 from pgasrob.robustness.maximal_runs import SHOWN_LATER, End, Read, Viewer, Word, shows_more, unknown_memory
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit, Reason, RunsLeftOut
+from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.robustness.session import Failed, Session
 from pgasrob.robustness.verdict import ConsequentialRace, RaceConsequences, Stats, Verdict
 from pgasrob.semantics.computation import Computation
@@ -114,6 +115,8 @@ class _Consequences:
             self._look_at_all()
 
     def _look_at_all(self) -> None:
+        if self._has_one_trace(None):
+            return self._close()
         everything = AllEnds(self._viewer, self._pairs, MOST_STATES)
         counted = False
         for _ in everything.explore():
@@ -122,10 +125,10 @@ class _Consequences:
             if self._states > COUNTED_FROM and not counted:
                 counted = True
                 if self._are_too_many():
-                    return
+                    return self._close() if self._has_one_trace(0) else None
         self._states = everything.states
         if not everything.complete:
-            return
+            return None
         for difference in everything.differences():
             self._look_around(everything.states)
             if difference is not None:
@@ -133,7 +136,29 @@ class _Consequences:
         for accesses, before in everything.races():
             race = self._race(accesses, before)
             self._open.setdefault(race.lines, race)
-        self._close()
+        return self._close()
+
+    def _has_one_trace(self, small: int | None) -> bool:
+        """Whether it is known that SC runs differ in the order of what is independent alone: no two accesses that race
+        are ever both next (`proofs/races.md`, section 9). ``small``: as of `ScTraces`."""
+        instance, session = self._instance, self._session
+        if self._open:
+            return False
+        edges = [edge for automaton in instance.automata for edge in automaton.transitions]
+        own = made_up(instance.program)  # no access to it counts as one that races
+        waiting = {_waits_as_an_await(edge, own) for edge in edges}
+        if instance.has_threads or None in waiting:
+            return False
+        tests = any(isinstance(edge.command, FetchAdd | CompareSwap) for edge in edges)
+        if True in waiting and not tests:  # a wait and what it waits for do not race
+            reading = instance.reading._replace(waits="condition")
+            whole = session.instance(session.load(), reading)
+            instance = session.place(whole, few=True, one_place=True).shown
+        traces = ScTraces(instance, session.question.settings.memory, small)
+        for _ in traces.explore():
+            self._look_around(traces.states)
+        self._states = traces.states
+        return traces.one_alone
 
     def _are_too_many(self) -> bool:
         """Whether there are more SC states than are looked at: those of `AllEnds` have the ways there besides."""
@@ -333,6 +358,17 @@ def _named(instance: Instance, place: str | Read) -> str:
     transition = next(_with_occurrence(instance, place.rank, place.occurrence))
     rank = instance.process_name(place.rank)
     return f"what rank {rank} reads of {instance.cell_name(place.cell)} in line {transition.span.line}"
+
+
+def _waits_as_an_await(edge: Transition, made_up: frozenset[int]) -> bool | None:
+    """Whether the command waits for a value in its rank's own memory and does nothing else, or for one in memory that
+    is ``made_up``; None where it waits for one elsewhere, or does something by it."""
+    form = edge.form
+    if not isinstance(form, core.Immediate) or (form.condition is None and form.until is None):
+        return False
+    cell = form.access.cell
+    own = cell.rank is None and form.update is None and all(fact.waits for fact in facts_of(edge))
+    return True if own or constant(cell.address) in made_up else None
 
 
 def _with_occurrence(instance: Instance, rank: int, occurrence: int) -> Iterator[Transition]:

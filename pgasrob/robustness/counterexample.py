@@ -8,11 +8,11 @@ from dataclasses import replace
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.reasons import FaultReached, InternalError
-from pgasrob.robustness.shrink import Shrinking
+from pgasrob.robustness.shrink import MANY, Shrinking, Shrunk
 from pgasrob.robustness.verdict import Fault, Witness
 from pgasrob.semantics.happens_before import HappensBefore
-from pgasrob.semantics.replay import ReplayError, replay
-from pgasrob.semantics.sc_order import sequential_order
+from pgasrob.semantics.replay import ReplayError, Run, replay
+from pgasrob.semantics.sc_order import order_of
 from pgasrob.semantics.sequential import FoundFault
 
 
@@ -36,32 +36,40 @@ class Counterexample:
 
     def leave_out(self) -> Iterator[None]:
         """Leave out what the violation does not need, yielding many times; wherever it ends it has found something."""
-        self._shrinking = Shrinking(self._instance, self._violation)
+        if self._shrinking is None or self._shrinking.violation is not self._violation:
+            self._shrinking = Shrinking(self._instance, self._violation)
         return self._shrinking.run()
 
     def judged(self) -> Witness | InternalError:
         """The run to show, replayed: only a complete computation with a cycle makes the program not robust."""
         violation = self._violation
-        small, irreducible = self._shrinking.found if self._shrinking else (violation, None)
+        if self._shrinking is None and self._instance.processes > MANY:
+            self._shrinking = Shrinking(self._instance, violation)
+            self._shrinking.focus()
+        small, irreducible, run = self._shrinking.found if self._shrinking else Shrunk(violation)
         irreducible = irreducible or self._fewest or None
-        witness = self._replayed(violation, irreducible if small is violation else None)
-        if isinstance(witness, InternalError) or small is violation:
-            return witness
-        smaller = self._replayed(small, irreducible)
-        return witness if isinstance(smaller, InternalError) else smaller
+        if self._shrinking is None or not self._shrinking.replayed:
+            witness = self._replayed(violation, irreducible if small is violation else None)
+            if isinstance(witness, InternalError) or small is violation:
+                return witness
+        smaller = self._replayed(small, irreducible, run)
+        return self._replayed(violation, None) if isinstance(smaller, InternalError) else smaller
 
-    def _replayed(self, violation: Violation, irreducible: bool | None) -> Witness | InternalError:
+    def _replayed(
+        self, violation: Violation, irreducible: bool | None, run: Run | None = None
+    ) -> Witness | InternalError:
         if self._latest is None or self._latest[0] != violation:
-            self._latest = violation, self._judged_anew(violation)
+            self._latest = violation, self._judged_anew(violation, run)
         found = self._latest[1]
         return found if isinstance(found, InternalError) else replace(found, irreducible=irreducible)
 
-    def _judged_anew(self, violation: Violation) -> Witness | InternalError:
+    def _judged_anew(self, violation: Violation, run: Run | None) -> Witness | InternalError:
         try:
-            run = replay(self._instance, violation.computation)
+            run = run or replay(self._instance, violation.computation)
         except ReplayError as error:
             return InternalError.of_run(self._engine, f"does not replay: {error}")
-        cycle = HappensBefore.of(run).cycle
+        relation = HappensBefore.of(run)
+        cycle = relation.cycle
         if not run.complete or cycle is None:
             lacking = "a happens-before cycle" if run.complete else "the end of its operations"
             return InternalError.of_run(self._engine, f"lacks {lacking}")
@@ -77,7 +85,7 @@ class Counterexample:
             violation.parts,
             marks,
             cycle_type,
-            sequential=sequential_order(self._instance, run.computation),
+            sequential=order_of(relation, self._instance),
         )
 
 

@@ -40,7 +40,7 @@ from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.robustness.verdict import Effect, EndValue, Witness
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import FailedAssertion, with_failure
-from pgasrob.semantics.happens_before import HappensBefore, is_violating
+from pgasrob.semantics.happens_before import Edge, HappensBefore, is_violating
 from pgasrob.semantics.replay import ReplayError, Run, replay
 from pgasrob.semantics.sequential import assumes_are_guesses
 from pgasrob.semantics.standstill import without_polls
@@ -75,6 +75,7 @@ class EffectSearch:
         self._ends: set[End] = set()
         self._sights: set[Sight] = set()
         self._commands: set[tuple[int, int | None]] = set()  # the next ones of ranks, and None at their ends
+        self._latest: tuple[Run, list[Sight], End | None] | None = None  # what was looked at last
         self._unsure = False  # whether it was not found out of some place if SC runs come there
 
     @property
@@ -121,7 +122,7 @@ class EffectSearch:
 
     def _see_the_only(self, computation: Computation) -> None:
         """See what all SC runs show: they are one but for the order of what is independent."""
-        sights, end = self._seen_of(replay(self._instance, computation))
+        _, sights, end = self._look_at(computation)
         assert end is not None, "it goes on to its end"
         self._sights.update([*self._sc.begin()[1], *sights])
         self._ends.add(end)
@@ -197,19 +198,26 @@ class EffectSearch:
     def _continuation_of(self, witness: Witness) -> Generator[None, None, Computation | None]:
         """A run that goes on from ``witness`` and shows something that no SC run does."""
         self._network = Runs.on_the_network(self._viewer)
-        words = words_of(witness.run.computation)
+        words, straight = words_of(witness.run.computation), None
+        if self._weight > 1:  # then only what is near can be looked at in all ways
+            straight, failed = self._straight_on(words, witness.run)
+            if straight is not None and (failed or not self._instance.has_assertions):
+                return straight
         start, before = self._network.begin(words)
         found = yield from self._search(self._network, start, before, MOST_EFFORT_AFTER_WITNESS)
-        if found is None and self._weight > 1:  # then what was looked at is near
-            run = self._straight_to_an_end(words, start.state)
-            if run is not None and self._shows_new(run):
-                return run
-        return found
+        return straight if found is None else found
 
-    def _shows_new(self, computation: Computation) -> bool:
-        """Whether the run shows something that no SC run does."""
-        sights, end = self._seen_of(replay(self._instance, computation))
-        return any(map(self._is_new, sights)) or (end is not None and self._is_new_end(end))
+    def _straight_on(self, words: Sequence[Word], after: Run) -> tuple[Computation | None, bool]:
+        """The run ``words`` with nothing pending ``after`` it, and straight on to an end, if it shows something that no
+        SC run does; and whether that is an assertion that fails."""
+        state = State(after.control, after.registers, after.memory, ((),) * self._instance.processes)
+        run = self._straight_to_an_end(words, state)
+        if run is None:
+            return None, False
+        _, sights, end = self._look_at(run)
+        new = [sight for sight in sights if self._is_new(sight)]
+        shows = bool(new) or (end is not None and self._is_new_end(end))
+        return run if shows else None, any(isinstance(sight, FailedAssertion) for sight in new)
 
     def _search(
         self, runs: Runs[State], start: Node[State], before: Iterable[Sight], most: int
@@ -297,7 +305,7 @@ class EffectSearch:
                     if len(words) > most:
                         return None
         computation = computation_of(words)
-        return computation if self._seen_of(replay(self._instance, computation))[1] is not None else None
+        return computation if self._look_at(computation)[2] is not None else None
 
     def _with_witness(self, found: Computation) -> Generator[None, None, Computation]:
         """A run like ``found`` that goes on from an irreducible violation, which becomes the witness, where there is
@@ -317,10 +325,9 @@ class EffectSearch:
     def _report(self, computation: Computation) -> None:
         """Replay the run, and note what no SC run has of it."""
         try:
-            run = replay(self._instance, computation)
+            run, sights, end = self._look_at(computation)
         except ReplayError as error:
             return self.ended(InternalError.of_run("effect", f"does not replay: {error}"))
-        sights, end = self._seen_of(run)
         new = [sight for sight in sights if self._is_new(sight)]
         failed = [sight for sight in new if isinstance(sight, FailedAssertion)]
         differs = end is not None and self._is_new_end(end)
@@ -332,7 +339,7 @@ class EffectSearch:
             None,
             max(self._sc.states, self._sc_states),
             self._network.states,
-            Witness("violation", run, HappensBefore.of(run).cycle),
+            Witness("violation", run, self._cycle(run)),
         )
         if computation == self.witness.run.computation:
             effect = replace(effect, run=self.witness)
@@ -351,8 +358,21 @@ class EffectSearch:
         self.effect = effect
         return None
 
+    def _cycle(self, run: Run) -> tuple[Edge, ...] | None:
+        """The cycle to show of a run that shows the effect: that of the violation, where it goes on from it and is so
+        long that to look for another one takes as long as all else."""
+        first = self.witness.run.computation
+        goes_on = self._weight > 1 and run.computation[: len(first)] == first
+        return self.witness.cycle if goes_on else HappensBefore.of(run).cycle
+
+    def _look_at(self, computation: Computation) -> tuple[Run, list[Sight], End | None]:
+        """The run, replayed, with what it shows; no end where it is not maximal."""
+        if self._latest is None or self._latest[0].computation != computation:
+            run = replay(self._instance, computation)
+            self._latest = (run, *self._seen_of(run))
+        return self._latest
+
     def _seen_of(self, run: Run) -> tuple[list[Sight], End | None]:
-        """What ``run`` shows when it is replayed; no end where it is not maximal."""
         control = [0] * self._instance.processes
         sights: list[Sight] = []
         failed: tuple[FailedAssertion, ...] = ()

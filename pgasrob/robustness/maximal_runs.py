@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
 
-from pgasrob.analysis.futures import futures
+from pgasrob.analysis.futures import Futures, futures
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Access, Cell, Form, Operands
@@ -301,9 +302,11 @@ class _Independence(Generic[S]):
 
     def __init__(self, instance: Instance, space: _Space[S], standstill: Standstill[S]) -> None:
         self.instance, self.space, self.standstill = instance, space, standstill
-        known = futures(instance)
-        self._before_barrier, self._ever = known.before_barrier, known.ever
         self.has_loops = instance.has_loops
+
+    @cached_property
+    def _futures(self) -> Futures:
+        return futures(self.instance)
 
     def beginning_with(self, state: S, first: Letter) -> Iterable[tuple[Word, S]]:
         """The edges from ``state`` whose word begins with the letter ``first``, and maybe others."""
@@ -311,13 +314,13 @@ class _Independence(Generic[S]):
 
     def met(self, access: Access[Cell], state: S) -> bool:
         """Whether a command that some rank may still issue makes an access that conflicts."""
-        return any(self._ever[rank][control].hits(access) for rank, control in enumerate(state.control))
+        return any(self._futures.ever[rank][control].hits(access) for rank, control in enumerate(state.control))
 
     def met_here(self, access: Access[Cell], state: S, but: int) -> bool:
         """Whether a command that another rank than ``but`` may issue while that stays where it is makes an access that
         conflicts: no barrier is passed."""
         return any(
-            self._before_barrier[rank][control].hits(access)
+            self._futures.before_barrier[rank][control].hits(access)
             for rank, control in enumerate(state.control)
             if rank != but
         )

@@ -24,14 +24,15 @@ EFFORT_PER_COMMAND = 200
 
 
 class ScTraces:
-    """The traces of the SC runs of ``instance``, as far as they are looked at."""
+    """The traces of the SC runs of ``instance``, as far as they are looked at; not where there are no more commands
+    than ``small``."""
 
-    def __init__(self, instance: Instance, memory: int | None) -> None:
+    def __init__(self, instance: Instance, memory: int | None, small: int | None = None) -> None:
         self._instance = instance
         self.commands = sum(len(automaton.transitions) for automaton in instance.automata)
         self._search: TraceEngine | None = None
         self._begun = False
-        if self.commands > SMALL and knows_traces(instance):
+        if self.commands > (SMALL if small is None else small) and knows_traces(instance):
             # No step may be the source of a violation, so that none is looked for.
             sources, longest = [0] * self.commands, longest_run(instance)
             self._search = trace_search(instance, memory, sources=sources, longest=longest, by_name=True)
@@ -61,10 +62,15 @@ class ScTraces:
             return None
         return facts
 
+    @property
+    def one_alone(self) -> bool:
+        """Whether it is known that there is one trace alone, and that it shows nothing that goes wrong."""
+        return self.facts is not None and self._search is not None and self._search.traces == 1
+
     def only(self) -> Computation | None:
         """A run to its end of the only trace; None where it is not known that there is one alone, or it shows what
         goes wrong."""
-        if self.facts is None or self._search is None or self._search.traces != 1:
+        if not self.one_alone:
             return None
         space = SequentialSpace(self._instance)
         state, words = space.initial, []

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
@@ -134,7 +135,10 @@ class Session:
         if (nodes, read_so) not in self._instances:
             for other in [key for key in self._instances if key[0] != nodes]:
                 del self._instances[other]  # the counts are asked about one after the other
-            self._instances[nodes, read_so] = program.instantiate(nodes, read_so)
+            known = self._instances.get((nodes, read_so._replace(waits="condition")))
+            if known is None or _waits_matter(known):
+                known = program.instantiate(nodes, read_so)
+            self._instances[nodes, read_so] = known
         return self._instances[nodes, read_so]
 
     def place(self, whole: Instance, few: bool, one_place: bool = False) -> Placed:
@@ -182,3 +186,9 @@ class Session:
             yield
         except KeyboardInterrupt:
             raise Interrupted(known(Interruption())) from None
+
+
+def _waits_matter(instance: Instance) -> bool:
+    """Whether it may make a difference how waits are read, and what atomics fetch."""
+    made = [form for form in instance.forms if isinstance(form, core.Immediate)]
+    return any(form.condition or form.until or (form.update and form.register is not None) for form in made)

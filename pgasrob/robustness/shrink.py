@@ -18,7 +18,7 @@ from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.needed_commands import Commands, Cycles, Item, Ways, everything, items_of
 from pgasrob.semantics.computation import Event, has_steps, writes
 from pgasrob.semantics.happens_before import HappensBefore
-from pgasrob.semantics.replay import ReplayError, replay
+from pgasrob.semantics.replay import ReplayError, Run, replay
 from pgasrob.semantics.state_space import State, StateSpace
 from pgasrob.stop_points import stop_point
 
@@ -34,10 +34,12 @@ IN_A_ROW = 24
 
 
 class Shrunk(NamedTuple):
-    """A violation, and whether it is known to be irreducible (None: it is not known)."""
+    """A violation, whether it is known to be irreducible (None: it is not known), and its run, if it has been replayed
+    and found to be one."""
 
     violation: Violation
-    irreducible: bool | None
+    irreducible: bool | None = None
+    run: Run | None = None
 
 
 def without_others(violation: Violation, kept: Commands) -> Violation:
@@ -166,21 +168,23 @@ class Shrinking:
     """
 
     def __init__(self, instance: Instance, violation: Violation, most: int = MOST_EFFORT) -> None:
+        self.violation = violation
         self._space = _Follower(instance)
+        self._focused: bool | None = None
         self._search = _Fewest(self._space, violation)
         self._most = most
         # A state holds the memory of all nodes.
         self._weight = 1 + len(instance.memory) // 1_000
         self.effort = 0
-        self.found = Shrunk(violation, None)
+        self.found = Shrunk(violation)
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every event."""
-        focused = self._space.instance.processes > MANY and self._focus()
+        focused = self._space.instance.processes > MANY and self.focus()
         yield from self._leave_out(EVERY, self._most)
         if self.found.irreducible:
             return
-        if not focused and self._focus():
+        if not focused and self.focus():
             yield from self._leave_out(EVERY, self._most)
             if self.found.irreducible:
                 return
@@ -197,9 +201,19 @@ class Shrinking:
         if self.found.violation is not before:
             yield from self._leave_out(EVERY, self._most)
 
-    def _focus(self) -> bool:
+    @property
+    def replayed(self) -> bool:
+        """Whether it is known that the violation is one: a shorter one of it has been replayed."""
+        return bool(self._focused)
+
+    def focus(self) -> bool:
         """Keep the commands of one short cycle and those without which their ranks, or those that pass a barrier with
         them, do not come there, if that is a run: values may take ranks elsewhere. Whether it is."""
+        if self._focused is None:
+            self._focused = self._focus()
+        return self._focused
+
+    def _focus(self) -> bool:
         fewer = self._search.around_one_cycle()
         if fewer is None:
             return False
@@ -207,9 +221,9 @@ class Shrinking:
             run = replay(self._space.instance, fewer.computation)
         except ReplayError:
             return False
-        if not run.complete or HappensBefore(run.computation).cycle is None:
+        if not run.complete or HappensBefore.of(run).cycle is None:
             return False
-        self._search, self.found = _Fewest(self._space, fewer), Shrunk(fewer, None)
+        self._search, self.found = _Fewest(self._space, fewer), Shrunk(fewer, None, run)
         return True
 
     def _leave_out(self, optional: Commands, most: int) -> Iterator[None]:
@@ -224,7 +238,8 @@ class Shrinking:
             return
         if search.kept != search.everything:
             self._search = search.without_others()
-        self.found = Shrunk(self._search.violation, True if optional == EVERY else None)
+        run = self.found.run if self._search.violation is self.found.violation else None
+        self.found = Shrunk(self._search.violation, True if optional == EVERY else None, run)
 
     def _pieces(self) -> Iterator[Commands]:
         """Sets of commands to leave out separately: from the end, a few in a row; then those of a rank."""

@@ -278,10 +278,10 @@ class _Links:
         """The edge that shows the link from ``source`` to ``target``: a conflict if possible, else program order."""
         if edge := self.conflicts[source].get(target):
             return edge
-        if self.positions[source].keys().isdisjoint(self.positions[target]):
-            return None
-        for rank, issued in self.ranks.items():
-            before, after = self.positions[source].get(rank), self.positions[target].get(rank)
+        here, there = self.positions[source], self.positions[target]
+        for rank in here if len(here) <= len(there) else there:  # a barrier is a command of all ranks
+            before, after = here.get(rank), there.get(rank)
             if before is not None and after is not None and before < after:
+                issued = self.ranks[rank]
                 return Edge(issued[before][1], issued[after][1], "po")
         return None

@@ -74,14 +74,25 @@ def sequential_order(instance: Instance, computation: Computation) -> Sequential
     None when there is no such run: something is pending at its end, or it is longer than it has to be and a cycle is
     left without e.
     """
-    without: tuple[int, ...] = ()
     try:
-        places = sc_places(HappensBefore.of(replay(instance, computation)))
+        return order_of(HappensBefore.of(replay(instance, computation)), instance)
+    except ReplayError:
+        return None
+
+
+def order_of(relation: HappensBefore, instance: Instance) -> SequentialOrder | None:
+    """The same, where the relation of the computation is known."""
+    computation, without = relation.computation, tuple[int, ...]()
+    try:
+        places = sc_places(relation)
         if places is None:
             without = last_command(computation)
-            left = [place for place in range(len(computation)) if place not in without]
-            rest = replay(instance, tuple(computation[place] for place in left))
-            found = sc_places(HappensBefore.of(rest))
+            gone = set(without)
+            left = [place for place in range(len(computation)) if place not in gone]
+            rest = tuple(computation[place] for place in left)
+            # Which conditions change is known from the values of the run.
+            of_rest = HappensBefore.of(replay(instance, rest)) if relation.turning else HappensBefore(rest)
+            found = sc_places(of_rest)
             if found is None:
                 return None
             places = tuple(left[place] for place in found)

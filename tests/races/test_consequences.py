@@ -10,6 +10,7 @@ from unittest.mock import ANY
 
 import pytest
 
+from pgasrob import api
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
@@ -39,6 +40,7 @@ CHOICES = (
     ("store", "store_there", "load_there", "barrier", "assign"),
 )
 MOST = 3_000
+CORPUS = Path(__file__).parents[2] / "programs"
 
 
 def decided(text: str) -> tuple[str, RaceConsequences]:
@@ -395,3 +397,46 @@ def test_there_are_as_many_sc_states_as_are_promised() -> None:
 def test_so_many_ranks_have_too_many_sc_states() -> None:
     assert least_states(parse("program p; nodes 15; memory x; process { mem[x] <- 1; }").instantiate()) == 1 << 15
     assert least_states(parse("program p; nodes 15; memory x; process { await(mem[x] == 0); }").instantiate()) == 1
+
+
+def compare_by_traces(seed: int) -> Counter[str]:
+    """The oracle has no race where there is one trace alone."""
+    found = numbered(random_program(seed, ranks=(2, 3), commands=CHOICES[seed % len(CHOICES)], faults=False))
+    try:
+        oracle = RaceOrder(found, MOST)
+    except TooLarge:
+        return Counter(("too large",))
+    session = Session(Question(parse(to_pgas(found)), asked=Robustness(effect=False)))
+    deciding = decided_by._Consequences(session, decided_by._placed(session), (), all_listed=False)
+    one = deciding._has_one_trace(0)
+    assert not (one and oracle.racing), f"{seed}: {oracle.racing}"
+    return Counter(("one trace" if one else "several" if oracle.racing else "several, and no race",))
+
+
+def test_where_there_is_one_trace_no_accesses_race() -> None:
+    seen = sum((compare_by_traces(seed) for seed in range(examples(400, 60_000))), Counter[str]())
+    assert seen["one trace"] > examples(20, 3_000), seen
+
+
+@pytest.mark.parametrize("file", ["barrier_halo.c", "request_wait.c"])
+def test_races_of_many_ranks_with_a_mistake_are_excluded(file: str) -> None:
+    """As on few ranks, where all SC states are looked at."""
+    answers = []
+    for nodes in (2, 40):
+        session = Session(Question(api.load(CORPUS / "c" / "mpi" / file), nodes=nodes, asked=Robustness(effect=False)))
+        verdict = check(session)
+        assert verdict.verdict == "not robust"
+        answers.append(race_consequences(session, verdict).answer)
+    assert answers == ["none", "none"]
+
+
+def test_a_wait_for_what_lies_elsewhere_may_race_with_what_it_waits_for() -> None:
+    """However few traces there are: it is next all the time."""
+    there = """program there; nodes 2; memory f; register r;
+    process 0 { mem[f] <- 1; }
+    process 1 { r <- mem[f @ 0]; while (r == 0) { r <- mem[f @ 0]; } }"""
+    answer = decided(there)[1]
+    assert len(answer.harmless) + len(answer.matters) == 1
+    session = Session(Question(parse(there), asked=Robustness(effect=False)))
+    deciding = decided_by._Consequences(session, decided_by._placed(session), (), all_listed=False)
+    assert not deciding._has_one_trace(0)

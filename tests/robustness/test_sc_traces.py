@@ -15,7 +15,7 @@ from pgasrob.robustness.effect_search import EffectSearch
 from pgasrob.robustness.maximal_runs import End, Runs, Viewer
 from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.semantics.happens_before import HappensBefore
-from pgasrob.semantics.replay import replay
+from pgasrob.semantics.replay import _Replay, replay
 from pgasrob.semantics.sequential import SequentialFacts
 from tests.robustness.test_traces_agree import programs
 from tests.support import examples
@@ -84,6 +84,20 @@ def test_what_a_mistake_of_many_ranks_means(file: str, values: tuple[str, int, t
     for witness in (verdict.witness, verdict.effect.run):
         run = replay(witness.run.instance, witness.run.computation)
         assert run.complete and HappensBefore(run.computation).cycle is not None
+
+
+def test_runs_of_many_ranks_are_replayed_no_more_often_than_they_have_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The violation around one cycle, it without e and the SC run that this looks like, the only SC run, and the run
+    that goes on to an end."""
+    replayed: list[int] = []
+
+    def run(self: Any, computation: Any, run: Any = _Replay.run) -> Any:
+        replayed.append(len(computation))
+        return run(self, computation)
+
+    monkeypatch.setattr(_Replay, "run", run)
+    assert api.check(CORPUS / "c" / "mpi" / "barrier_halo.c", nodes=40).verdict == "not robust"
+    assert len(replayed) == 5
 
 
 def test_where_little_is_looked_at_the_ranks_go_straight_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,9 @@ from pgasrob.robustness.reduction.elements import Represented
 from pgasrob.robustness.session import PREPARING, READING, Failed, Interrupted, Placed, Session
 from pgasrob.robustness.watch import LimitReached
 from tests.clock import for_ever, leaping
+from tests.oracle.strategies import random_program
+from tests.oracle.syntax import numbered, to_pgas
+from tests.support import examples
 
 TEXT = "program named; memory x; nodes 3; process { mem[x] <- me; }"
 PROGRAM = parse(TEXT)
@@ -67,6 +70,19 @@ def test_further_questions_go_on_with_the_instance() -> None:
     assert fewer.instance(fewer.load()).nodes == 2
     assert session.instance(session.load()) is not whole, "that of another count is not kept"
     assert Session(Question(PROGRAM), instance=whole).instance(session.load()) is whole
+
+
+def test_where_waits_do_not_matter_there_is_one_instance_for_both_readings() -> None:
+    shared = 0
+    for seed in range(examples(150, 5_000)):
+        text = to_pgas(numbered(random_program(seed, faults=False)))
+        session = Session(Question(parse(text), asked=Robustness(effect=False)))
+        loaded = session.load()
+        first = session.instance(loaded)
+        if session.instance(loaded, DEFAULT_READING.by_value) is first:
+            shared += 1
+            assert parse(text).instantiate(first.nodes, DEFAULT_READING.by_value).automata == first.automata
+    assert shared > examples(15, 500)
 
 
 def test_elements_that_are_alike_are_left_out_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -438,7 +438,7 @@ def test_the_witnesses_of_the_corpus_are_irreducible() -> None:
     assert [witness.run.instance.program.name for witness in witnesses if witness.irreducible is not True] == []
     for witness in witnesses:
         again = shrunk(witness.run.instance, Violation(witness.run.computation))
-        assert again == (Violation(witness.run.computation), True)  # nothing goes
+        assert again[:2] == (Violation(witness.run.computation), True)  # nothing goes
 
 
 @pytest.mark.nightly  # the witnesses of the corpus are looked at below
