@@ -10,6 +10,7 @@ to be left out of it for the value to be there. That may be several updates that
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -108,12 +109,11 @@ class Exploration:
     """Goes through the traces.
 
     Attributes: ``events`` (looked at so far), ``traces``, ``redundant`` (runs given up since they come to what has been
-    followed), ``faults`` (next commands of some rank that cannot be evaluated), ``gave_up`` (there
-    are too many updates that somebody may wait for). ``part``: what of the exploration to go through, as ``split`` of
-    another one has given it away: of each node on the way the keys of what has been tried there. ``by_condition``:
-    whether awaits are tests of their conditions (`proofs/waiting.md`, section 7), where the instance is read so; else
-    they are read by value. ``behind``: for each process behind whom it comes (`analysis.line_up`); () for traces in
-    whatever order.
+    followed), ``faults`` (next commands of some rank that cannot be evaluated), ``gave_up`` (there are too many updates
+    that somebody may wait for). ``part``: what of the exploration to go through, as ``split`` of another one has given
+    it away: of each node on the way the keys of what has been tried there. ``by_condition``: whether awaits are tests
+    of their conditions (`proofs/waiting.md`, section 7), where the instance is read so; else they are read by value.
+    ``behind``: for each process behind whom it comes (`analysis.line_up`); () for traces in whatever order.
     """
 
     def __init__(
@@ -209,9 +209,8 @@ class Exploration:
         """Those ``asleep`` that do not conflict with the last event where they come after it, in ``state``, either: of
         two adds that are only compared the second one may turn a condition, whichever that is."""
         event = self._run[-1]
-        if self._conditions is None or not isinstance(event.operands, core.Immediate):
-            return asleep
-        if not event.operands.access.counts:
+        counts = isinstance(event.operands, core.Immediate) and event.operands.access.counts
+        if self._conditions is None or not counts:
             return asleep
         found, made = dict[tuple[int, ...], Footprint](), self._accesses(event)
         for rank, occurrence in asleep:
@@ -536,10 +535,7 @@ class Exploration:
             return
         node = self._nodes[first]
         there = [event for event in self._run[first:] if not any(each.is_in(event.clock) for each in out)]
-        counts = [0] * self.instance.processes
-        for event in self._run[:first]:
-            for rank in event.ranks:
-                counts[rank] += 1
+        counts = Counter(rank for event in self._run[:first] for rank in event.ranks)
         initials: list[int] = []
         seen: set[int] = set()
         for event in there:
@@ -554,7 +550,14 @@ class Exploration:
         if choice.rank not in seen and independent(footprint, made):
             initials.append(choice.rank)
         if node.ranks.isdisjoint(initials):
-            node.ranks.add(initials[-1])
+            whole = [rank for rank in initials if rank == BARRIER or not self._sleeps_in_part(node, rank, counts[rank])]
+            # What sleeps may be woken by another rank, and is gone when its own one goes on.
+            node.ranks |= set(whole[-1:]) or {BARRIER, *range(self.instance.processes)}
+
+    def _sleeps_in_part(self, node: Node, rank: int, count: int) -> bool:
+        """Whether some commands of ``rank``, after so many events, slept at ``node`` from the beginning, some not."""
+        keys = {(rank, command.transition.occurrence) for command in self._positions[rank][count].commands}
+        return not keys.isdisjoint(slept := node.asleep.keys() - node.done) and not keys <= slept
 
     def _accesses(self, event: Event) -> Footprint:
         return (*(made.access for made in event.made), *self._looks[event.number])

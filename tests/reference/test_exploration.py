@@ -189,6 +189,18 @@ def test_numbers_of_traces(texts: tuple[str, ...], count: int) -> None:
     assert explored(program) == len(traces(program)) == count
 
 
+def test_a_rank_with_some_commands_asleep_is_not_asked_for_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found() -> int:
+        search = Exploration(contended(52_085), by_condition=True)
+        for _ in search.run():
+            pass
+        return search.traces
+
+    assert found() == 96
+    monkeypatch.setattr(Exploration, "_sleeps_in_part", lambda *_: False)
+    assert found() == 94
+
+
 def loses(count: int = 150) -> bool:
     """Whether the exploration loses traces of some program."""
     for program in (contended(seed) for seed in range(count)):

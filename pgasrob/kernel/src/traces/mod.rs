@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod closing;
 pub mod delaying;
+pub mod earlier;
 pub mod exploration;
 pub mod layers;
 pub mod made;
