@@ -355,11 +355,11 @@ class Exploration:
         looks = self._looks_of(rank, choice.commands[0])
         self._run.append(event)
         self._of_rank[rank].append(event)
+        for look in looks:  # first, with what was there: what is left out with it is the whole event
+            held = state.memory[look.cell] if 0 <= look.cell < len(state.memory) else 0
+            self._cells.enter(Entry(event, None, Made(look, held)))
         for place, made in enumerate(event.made):
             self._cells.enter(Entry(event, place, made))
-        for look in looks:
-            # What a look at a condition or at everything is entered with does not matter: nothing waits for it.
-            self._cells.enter(Entry(event, None, Made(look, memory[look.cell] if 0 <= look.cell < len(memory) else 0)))
         self._looks.append(looks)
         self._enter(rank, transition.target, registers)
         control = (*state.control[:rank], transition.target, *state.control[rank + 1 :])

@@ -10,6 +10,7 @@ import pytest
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.reference import exploration
 from pgasrob.reference.exploration import EVERYTHING, Exploration
 from pgasrob.semantics.accesses import Access, conflict
@@ -199,6 +200,17 @@ def test_a_rank_with_some_commands_asleep_is_not_asked_for_alone(monkeypatch: py
     assert found() == 96
     monkeypatch.setattr(Exploration, "_sleeps_in_part", lambda *_: False)
     assert found() == 94
+
+
+def test_a_look_is_left_out_with_the_update_of_its_event() -> None:
+    """Behind the write of rank 0 an update that comes with a look at the same cell; before both rank 1 can go on."""
+    text = """memory x = 1, y; register r; queue q; nodes 2;
+        process 0 { write(x, 0, y, q); choose { update(add, 1, 0, y, q); } or { await(mem[y] == 2); } barrier; }
+        process 1 { choose { barrier; } or { await_add(0, mem[y] != 1, -1); await(mem[y] == 1); } }"""
+    search = Exploration(parse(text).instantiate(), by_condition=True)
+    for _ in search.run():
+        pass
+    assert search.traces == 3
 
 
 def loses(count: int = 150) -> bool:

@@ -414,6 +414,12 @@ impl Run {
             Some(Operands::Immediate { register, .. }) => register.map(|register| (register, made[0].before)),
             _ => None,
         };
+        // First: what is left out with a look is the whole event.
+        for look in looks {
+            let before = self.memory.get(look.cell).copied().unwrap_or(0);
+            self.cells.enter(look, before, Entry { event: number, place: LOOK, update: None });
+            self.looks.push(look);
+        }
         for each in &made {
             if let Some(after) = each.after {
                 self.set_cell(each.access.cell, after);
@@ -442,11 +448,6 @@ impl Run {
             let Made { access, before, update, .. } = made;
             self.cells.enter(access, before, Entry { event: number, place: place as u8, update });
             self.made.push(made);
-        }
-        for look in looks {
-            let before = self.memory.get(look.cell).copied().unwrap_or(0);
-            self.cells.enter(look, before, Entry { event: number, place: LOOK, update: None });
-            self.looks.push(look);
         }
         self.of_rank[rank].push(number as u32);
         self.control[rank] = tables.transitions[command.transition].target;
