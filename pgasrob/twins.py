@@ -100,12 +100,12 @@ def attack_search(
     return AttackSearch(instance, reductions)
 
 
-def search_of_sc_runs(instance: Instance, reductions: Collection[str], memory: int | None) -> Facts:
+def search_of_sc_runs(instance: Instance, reductions: Collection[str], memory: int | None, threads: int = 1) -> Facts:
     """A search of the SC runs alone for faults, assertions and deadlocks; the one in Python has no reductions."""
     if _native():
         from pgasrob.robustness.native_attack import NativeFacts
 
-        return NativeFacts(instance, reductions, memory)
+        return NativeFacts(instance, reductions, memory, threads)
     from pgasrob.semantics.sequential import SequentialFacts
 
     return SequentialFacts(instance)

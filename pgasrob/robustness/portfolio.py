@@ -199,7 +199,7 @@ class PortfolioSearch:
     def _made(self, name: str) -> Part:
         instance, settings = self._instance, self._settings
         if name == SC_RUNS:
-            self.sc_runs = search_of_sc_runs(instance, wanted_reductions(settings), settings.memory)
+            self.sc_runs = search_of_sc_runs(instance, wanted_reductions(settings), settings.memory, settings.threads)
             return Part(self.sc_runs, self.sc_runs.explore())
         if name == SHORT:
             assert self._sources is not None, "infeasibility comes first"

@@ -41,7 +41,9 @@ class ScFacts(JoinedFacts):
         yield from self.traces.explore()
         if self.traces.facts is None:
             if self._own is None:
-                self._own = search_of_sc_runs(self._instance, wanted_reductions(self._settings), self._settings.memory)
+                settings = self._settings
+                wanted = wanted_reductions(settings)
+                self._own = search_of_sc_runs(self._instance, wanted, settings.memory, settings.threads)
             yield from self._own.explore(most)
 
     @property

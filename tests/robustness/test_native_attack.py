@@ -617,6 +617,20 @@ def test_threads_change_nothing() -> None:
     assert large > 4
 
 
+@pytest.mark.parametrize("last", ["1", "5"])
+def test_deadlocks_are_looked_for_by_several_threads(last: str) -> None:
+    """Each state of a rank that polls may be one."""
+    block = f"""
+        while (r < 5) {{ r <- fetch_add(0, x, 1); mem[z] <- r; }}
+        if (r == {last}) {{ notify(set, 1, 0, y, q); }}
+        while (s != 1) {{ s <- fetch(0, y); }}
+    """
+    program = instance(block, nodes=3, declarations="memory x, y, z; register r, s; queue q;")
+    alone = told(program, (), 1)
+    assert alone == told(program, (), 2) == told(program, (), 3) and alone[0] > 1_000  # type: ignore[operator]
+    assert (alone[-1] is None) == (last == "5")
+
+
 def test_values_that_are_met_while_several_threads_look_ahead() -> None:
     """Half way through records are packed anew, and what was worked out ahead is of no use."""
     program = instance(

@@ -6,6 +6,7 @@
 //! value or a slot without a number is left to the search.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::facts::{Seen, look_at};
 use crate::memory::{Error, Result};
@@ -13,6 +14,8 @@ use crate::moves::{Move, Space, Successor};
 use crate::persistent::Persistent;
 use crate::races::look::Look;
 use crate::reduction::Reduction;
+use crate::rounds;
+use crate::standstill::Standstill;
 use crate::state::State;
 use crate::store::Link;
 use crate::visited::{ATTACK, SC, Visited};
@@ -20,6 +23,9 @@ use crate::world::World;
 
 /// Barriers that a worker passes; states with more are left to the search.
 const BARRIERS: u64 = 64;
+
+/// States that a worker takes at a time.
+const AT_A_TIME: usize = 32;
 
 /// The rank in an edge by a barrier.
 pub const ALL: usize = usize::MAX;
@@ -49,8 +55,9 @@ pub struct Edge {
 /// What is known of a state before its turn.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What an SC state shows.
+    /// What an SC state shows; whether it is a deadlock, if that has been looked at.
     pub seen: Option<Seen>,
+    pub deadlock: Option<bool>,
     /// Whether accesses that are next race, or meet the source.
     pub races: bool,
     /// Its edges, and the ranks of the persistent set that they belong to; an empty set stands for all ranks.
@@ -67,26 +74,31 @@ pub struct Worker {
     reduction: Reduction,
     persistent: Persistent,
     look: Look,
+    standstill: Standstill,
     state: State,
     next: State,
     record: Vec<u8>,
+    /// By turn, and which turns these are.
     pub plans: Vec<Plan>,
+    pub turns: Vec<usize>,
     pub edges: Vec<Edge>,
     pub sets: Vec<usize>,
     pub bytes: Vec<u8>,
 }
 
 impl Worker {
-    pub fn new(world: &World, reduction: &Reduction, state: &State) -> Result<Self> {
+    pub fn new(world: &World, reduction: &Reduction, state: &State, standstill: &Standstill) -> Result<Self> {
         Ok(Worker {
             world: world.frozen()?,
             reduction: reduction.fork(state)?,
             persistent: Persistent::default(),
             look: Look::default(),
+            standstill: standstill.fork(state)?,
             state: state.duplicate()?,
             next: state.duplicate()?,
             record: Vec::new(),
             plans: Vec::new(),
+            turns: Vec::new(),
             edges: Vec::new(),
             sets: Vec::new(),
             bytes: Vec::new(),
@@ -98,15 +110,37 @@ impl Worker {
         self.world.catch_up(world)
     }
 
-    /// Works out what the states behind `links` lead to.
-    pub fn look(&mut self, space: Space<'_>, visited: &Visited, links: &[Link]) -> Result<()> {
+    /// Works out what states behind `links` lead to, and with `deadlocks` whether they are any: of those that are `left`,
+    /// as many as there are at a time, until there are none.
+    pub fn look(
+        &mut self,
+        space: Space<'_>,
+        visited: &Visited,
+        links: &[Link],
+        left: &AtomicUsize,
+        deadlocks: bool,
+    ) -> Result<()> {
         self.plans.clear();
         self.edges.clear();
         self.sets.clear();
         self.bytes.clear();
+        self.turns.clear();
+        loop {
+            let first = left.fetch_add(AT_A_TIME, Ordering::Relaxed);
+            let Some(some) = links.get(first..links.len().min(first + AT_A_TIME)).filter(|some| !some.is_empty())
+            else {
+                return Ok(());
+            };
+            self.turns.try_reserve(AT_A_TIME)?;
+            self.turns.extend(first..first + some.len());
+            self.look_at(space, visited, some, deadlocks)?;
+        }
+    }
+
+    fn look_at(&mut self, space: Space<'_>, visited: &Visited, links: &[Link], deadlocks: bool) -> Result<()> {
         for &link in links {
             let (edges, sets) = (self.edges.len(), self.sets.len());
-            let plan = match self.plan(space, visited, link) {
+            let plan = match self.plan(space, visited, link, deadlocks) {
                 Err(Error::Unnumbered) => {
                     self.edges.truncate(edges);
                     self.sets.truncate(sets);
@@ -114,18 +148,43 @@ impl Worker {
                 }
                 plan => plan?,
             };
-            let nothing = Plan { seen: None, races: false, edges: (edges, edges), set: (sets, sets), unknown: true };
+            let nothing = Plan {
+                seen: None,
+                deadlock: None,
+                races: false,
+                edges: (edges, edges),
+                set: (sets, sets),
+                unknown: true,
+            };
             self.plans.try_reserve(1)?;
             self.plans.push(plan.unwrap_or(nothing));
         }
         Ok(())
     }
 
-    fn plan(&mut self, space: Space<'_>, visited: &Visited, link: Link) -> Result<Option<Plan>> {
+    /// Whether the state at hand is a deadlock; None where that is not known here.
+    fn is_deadlock(&mut self, space: Space<'_>) -> Result<Option<bool>> {
+        let Worker { standstill, reduction, world, state, .. } = self;
+        let counts = |cell| reduction.analyses.counts(cell);
+        let found = standstill.is_deadlock(rounds::Look { space, counts: &counts }, world, state);
+        if matches!(found, Err(Error::Unnumbered)) {
+            return Ok(None);
+        }
+        if standstill.undecided() {
+            // What is open changes how much is looked at, so this is for the search to know.
+            self.standstill = standstill.fork(&self.state)?;
+            return Ok(None);
+        }
+        found.map(Some)
+    }
+
+    fn plan(&mut self, space: Space<'_>, visited: &Visited, link: Link, deadlocks: bool) -> Result<Option<Plan>> {
         visited.load(link, &self.world, &mut self.state)?;
         self.next.mix();
         let (edges, sets) = (self.edges.len(), self.sets.len());
         let seen = if link.class() == SC { Some(look_at(space, &mut self.world, &self.state)?) } else { None };
+        let may_stay = deadlocks && seen.as_ref().is_some_and(|seen| seen.may_stay);
+        let deadlock = if may_stay { self.is_deadlock(space)? } else { None };
         let mut races = false;
         if let Some(rules) = &space.tables.rules {
             self.look.at(space, rules, &mut self.world, &self.state)?;
@@ -157,7 +216,8 @@ impl Worker {
                 add(edges, Edge { rank: ALL, met, ordinary: true, sc })?;
             }
         }
-        Ok(Some(Plan { seen, races, edges: (edges, self.edges.len()), set: (sets, self.sets.len()), unknown: false }))
+        let (edges, set) = ((edges, self.edges.len()), (sets, self.sets.len()));
+        Ok(Some(Plan { seen, deadlock, races, edges, set, unknown: false }))
     }
 
     fn follow(&mut self, space: Space<'_>, visited: &Visited, link: Link, rank: usize) -> Result<()> {

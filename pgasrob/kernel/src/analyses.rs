@@ -241,6 +241,11 @@ impl Analyses {
         self.barrier_later[control]
     }
 
+    /// Whether the value of a cell may decide anything, as far as that is known.
+    pub fn counts(&self, cell: usize) -> bool {
+        !self.on.liveness || self.is_relevant(cell)
+    }
+
     /// Whether the value of a cell may decide anything.
     pub fn is_relevant(&self, cell: usize) -> bool {
         self.relevant[cell]

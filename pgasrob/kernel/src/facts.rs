@@ -63,17 +63,18 @@ impl Facts {
         }
     }
 
+    /// Whether a deadlock would be new.
+    pub fn looks_for_deadlocks(&self) -> bool {
+        self.checks_deadlock && self.deadlock.is_none()
+    }
+
     /// What is new in what a state shows. A fault ends it: what comes after is not looked at any more.
     pub fn news(&self, mut seen: Seen) -> Seen {
         if self.fault.is_some() {
             return Seen::default();
         }
         seen.failed.retain(|(claim, _)| !self.failed.contains_key(claim));
-        Seen {
-            fault: seen.fault,
-            failed: seen.failed,
-            may_stay: seen.may_stay && self.checks_deadlock && self.deadlock.is_none(),
-        }
+        Seen { fault: seen.fault, failed: seen.failed, may_stay: seen.may_stay && self.looks_for_deadlocks() }
     }
 }
 

@@ -46,6 +46,11 @@ impl Standstill {
         Ok(Standstill { guesses, rounds: Rounds::new(state, guesses)?, known: HashMap::new(), last: 0 })
     }
 
+    /// One that knows nothing yet.
+    pub fn fork(&self, state: &State) -> Result<Self> {
+        Standstill::new(state, self.guesses)
+    }
+
     /// Whether there was too much to look at from some state, which was taken not to stay.
     pub fn undecided(&self) -> bool {
         self.rounds.undecided

@@ -1,6 +1,7 @@
 //! Breadth-first search for a state after e, with the facts of the SC runs that it passes.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use crate::ahead::{ALL, Met, Plan, Worker};
@@ -238,7 +239,7 @@ impl Search {
         }
         while self.workers.len() < self.threads {
             self.workers.try_reserve(1)?;
-            self.workers.push(Worker::new(&self.world, &self.reduction, &self.state)?);
+            self.workers.push(Worker::new(&self.world, &self.reduction, &self.state, &self.standstill)?);
         }
         let mut workers = std::mem::take(&mut self.workers);
         let done = self.take_turns(&mut workers, &links);
@@ -247,36 +248,42 @@ impl Search {
     }
 
     fn take_turns(&mut self, workers: &mut [Worker], links: &[Link]) -> Result<()> {
-        let share = links.len().div_ceil(workers.len()).max(1);
+        let left = &AtomicUsize::new(0);
         let (space, visited) = (Space { tables: &self.tables, attack: self.attack }, &self.visited);
         for worker in workers.iter_mut() {
             worker.catch_up(&self.world)?;
         }
+        let deadlocks = self.facts.looks_for_deadlocks() && !self.standstill.undecided();
         std::thread::scope(|scope| {
             let mut threads = Vec::new();
-            let mut shares = workers.iter_mut().zip(links.chunks(share));
-            let own = shares.next();
-            for (worker, links) in shares {
+            let mut workers = workers.iter_mut();
+            let own = workers.next();
+            for worker in workers {
                 threads.try_reserve(1)?;
                 threads.push(
                     std::thread::Builder::new()
-                        .spawn_scoped(scope, move || worker.look(space, visited, links))
+                        .spawn_scoped(scope, move || worker.look(space, visited, links, left, deadlocks))
                         .map_err(|_| Error::OutOfMemory)?,
                 );
             }
-            let mut done = own.map_or(Ok(()), |(worker, links)| worker.look(space, visited, links));
+            let mut done = own.map_or(Ok(()), |worker| worker.look(space, visited, links, left, deadlocks));
             for thread in threads {
                 done = done.and(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
             done
         })?;
+        let mut place = filled((0, 0), links.len())?;
+        for (number, worker) in workers.iter().enumerate() {
+            worker.turns.iter().enumerate().for_each(|(plan, &turn)| place[turn] = (number, plan));
+        }
         let layouts = self.visited.layouts;
         for (turn, &link) in links.iter().enumerate() {
             if self.is_over() {
                 break;
             }
-            let worker = &workers[turn / share];
-            let plan = worker.plans[turn % share].clone();
+            let (number, plan) = place[turn];
+            let worker = &workers[number];
+            let plan = worker.plans[plan].clone();
             // Records of an old layout are of no use.
             let known = !plan.unknown && self.visited.layouts == layouts;
             let whole = if known { self.follow_plan(link, worker, plan)? } else { self.expand()? };
@@ -290,7 +297,7 @@ impl Search {
     /// Expands the next state, of which it is known what it leads to.
     fn follow_plan(&mut self, link: Link, worker: &Worker, plan: Plan) -> Result<bool> {
         if let Some(seen) = plan.seen {
-            self.learn(link, seen, false)?;
+            self.learn(link, seen, false, plan.deadlock)?;
             if self.is_over() {
                 return Ok(true);
             }
@@ -341,7 +348,7 @@ impl Search {
         if class == SC && self.barriers_passed.is_none() {
             let space = Space { tables: &self.tables, attack: self.attack };
             let seen = look_at(space, &mut self.world, &self.state)?;
-            self.learn(link, seen, true)?;
+            self.learn(link, seen, true, None)?;
             if self.is_over() {
                 return Ok(true);
             }
@@ -495,8 +502,9 @@ impl Search {
         self.races.harmless
     }
 
-    /// Notes what the SC state stored as `link` shows that was not known; it is in `self.state` if it is `loaded`.
-    fn learn(&mut self, link: Link, seen: Seen, loaded: bool) -> Result<()> {
+    /// Notes what the SC state stored as `link` shows that was not known; it is in `self.state` if it is `loaded`, and
+    /// may have been found to be a `deadlock` or none.
+    fn learn(&mut self, link: Link, seen: Seen, loaded: bool, deadlock: Option<bool>) -> Result<()> {
         let news = self.facts.news(seen);
         if let Some(standing) = news.fault {
             self.facts.fault = Some(self.run_before(link, standing)?);
@@ -507,16 +515,15 @@ impl Search {
                 self.facts.failed.insert(claim, run);
             }
         }
-        if news.may_stay {
+        let known = deadlock.filter(|_| !self.standstill.undecided());
+        if news.may_stay && known != Some(false) {
             if !loaded {
                 self.visited.load(link, &self.world, &mut self.state)?;
                 self.next.mix();
             }
             let Search { tables, attack, world, reduction, standstill, state, .. } = self;
-            let look = Look {
-                space: Space { tables, attack: *attack },
-                counts: &|cell| !reduction.analyses.on.liveness || reduction.analyses.is_relevant(cell),
-            };
+            let look =
+                Look { space: Space { tables, attack: *attack }, counts: &|cell| reduction.analyses.counts(cell) };
             if standstill.is_deadlock(look, world, state)? {
                 self.facts.deadlock = Some(self.run_to(link, None)?.0);
             }
