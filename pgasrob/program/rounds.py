@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
-from pgasrob.program.expressions import MIRRORED, Binary, Const, Expr, IntType, Register, constant, registers_of
+from pgasrob.program.expressions import INT32, MIRRORED, Binary, Const, Expr, IntType, Register, constant, registers_of
 from pgasrob.program.graphs import components
 
 Edge = tuple[int, Transition]
@@ -24,14 +24,18 @@ def endless(automaton: ControlAutomaton) -> tuple[bool, ...]:
     """For each control state whether a rank may come back to it without an end."""
     edges = [(state, edge) for state, leaving in enumerate(automaton.out) for edge in leaving]
     found = [False] * len(automaton.out)
-    for inside in _loops(edges):
-        if not _is_counted(inside):
-            for state, _ in inside:
-                found[state] = True
+    for inside in uncounted_loops(edges):
+        for state, _ in inside:
+            found[state] = True
     return tuple(found)
 
 
-def _loops(edges: Sequence[Edge]) -> list[list[Edge]]:
+def uncounted_loops(edges: Sequence[Edge]) -> list[list[Edge]]:
+    """The largest loops of ``edges`` that are not counted."""
+    return [inside for inside in loops(edges) if not is_counted(inside)]
+
+
+def loops(edges: Sequence[Edge]) -> list[list[Edge]]:
     """The edges between control states that lead to each other by ``edges``, together for states that do."""
     states = {state for state, _ in edges} | {edge.target for _, edge in edges}
     numbers = {state: number for number, state in enumerate(sorted(states))}
@@ -46,7 +50,7 @@ def _loops(edges: Sequence[Edge]) -> list[list[Edge]]:
     return list(found.values())
 
 
-def _is_counted(edges: Sequence[Edge]) -> bool:
+def is_counted(edges: Sequence[Edge]) -> bool:
     """Whether no way round these edges, which lead to each other, is without an end: a counter goes on only so often,
     and what is left where it does not go on is counted, too."""
     steps: dict[int, set[tuple[int, IntType] | None]] = {}
@@ -58,11 +62,11 @@ def _is_counted(edges: Sequence[Edge]) -> bool:
         (step, *others) = found
         if step is None or others:
             continue
-        untested = _loops([each for each in edges if not _is_test(each[1].form, register, *step)])
+        untested = loops([each for each in edges if not _is_test(each[1].form, register, *step)])
         if any(core.register_set(edge.form) == register for loop in untested for _, edge in loop):
             continue
         left = [each for each in edges if core.register_set(each[1].form) != register]
-        if all(map(_is_counted, _loops(left))):
+        if all(map(is_counted, loops(left))):
             return True
     return False
 
@@ -92,6 +96,20 @@ def _is_test(form: core.Form, register: int, step: int, type: IntType) -> bool:
     )
 
 
+def is_below(form: core.Form, register: int, most: int) -> bool:
+    """Whether the command is an assume that the register is below a constant, which is ``most`` at most."""
+    if not isinstance(form, core.Test) or not form.blocks:
+        return False
+    return any(
+        relation in ("<", "<=")
+        and isinstance(left, Register)
+        and left.index == register
+        and (bound := constant(right)) is not None
+        and bound < most
+        for relation, left, right in _comparisons(form.condition)
+    )
+
+
 def _is_reached(bound: Expr, type: IntType) -> bool:
     """Whether a counter of this type comes to the bound before it wraps around. (There are less than 2^31 nodes.)"""
     value = constant(bound)
@@ -104,6 +122,6 @@ def _comparisons(condition: Expr) -> Iterator[tuple[str, Expr, Expr]]:
         case Binary("&&", left, right):
             yield from _comparisons(left)
             yield from _comparisons(right)
-        case Binary(symbol, left, right) if symbol in MIRRORED:
+        case Binary(symbol, left, right, type) if symbol in MIRRORED and type.bits >= INT32.bits:
             yield symbol, left, right
             yield MIRRORED[symbol], right, left

@@ -63,6 +63,8 @@ SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
 T = TypeVar("T")
 
+A_FEW = 1_000
+"""States of SC runs that are looked at before it is asked whether the text says all of them."""
 MOST_FOR_OTHERS = 100_000
 """States of a search for runs without doubts, where those that were found may be none of the program, or as many as
 were looked at before."""
@@ -170,6 +172,11 @@ class Decided:
         """
         facts, limits = self.facts, self._limits
         if facts.fault or facts.complete or facts.nothing_to_learn():
+            return
+        self.explore(min(A_FEW, limits.sc_states(self.instance.processes) or A_FEW, limits.max_states or A_FEW))
+        if not facts.fault and not facts.complete:
+            facts.settle()
+        if facts.fault or facts.complete:
             return
         decides = ended is None and self.decision is not Decision.VIOLATION and not facts.cannot_fault()
         most, of_facts = limits.max_states, None if decides else limits.sc_states(self.instance.processes)

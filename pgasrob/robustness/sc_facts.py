@@ -24,6 +24,7 @@ class ScFacts(JoinedFacts):
         self._passed = engine.facts
         self._own: Facts | None = SequentialFacts(instance) if self._passed is None else None
         self._traces: ScTraces | None = None
+        self._settled = False
 
     @property
     def passed(self) -> bool:
@@ -65,8 +66,15 @@ class ScFacts(JoinedFacts):
 
     @property
     def complete(self) -> bool:
-        """Whether all SC runs have been seen; what comes after a fault is not looked at."""
-        return self.fault is None and super().complete
+        """Whether all is known of the SC runs; what comes after a fault is not looked at."""
+        return self.fault is None and (self._settled or super().complete)
+
+    def settle(self) -> None:
+        """Find out from the text whether there is nothing to be seen in SC runs."""
+        from pgasrob.analysis.ends_of_runs import every_run_ends
+
+        instance = self._instance
+        self._settled = not instance.has_claims and self.cannot_fault() and every_run_ends(instance)
 
     @property
     def checks_deadlock(self) -> bool:
