@@ -50,7 +50,7 @@ def lock_all(call: Call, steps: Steps) -> None:
         if of.members is EVERYONE and _lock_cells(call, of, LOCK_SHARED):
             call.number_needed(f"{call.name}, where others lock exclusively,")
         epochs.hold(steps, of, ((ALL, (LOCK_SHARED, steps.opened())),))
-        _take(steps, of, range(len(of.members)), LOCK_SHARED, unchecked)
+        _take(steps, of, None, LOCK_SHARED, unchecked)
 
 
 @calls("Win_unlock(int rank, MPI_Win win)")
@@ -75,7 +75,7 @@ def unlock_all(call: Call, steps: Steps) -> None:
             if not isinstance(target, str):
                 _give_back(steps, of, (target,), kind)
             elif target == ALL:
-                _give_back(steps, of, range(len(of.members)), kind)
+                _give_back(steps, of, None, kind)
 
 
 def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: bool) -> None:
@@ -94,13 +94,13 @@ def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: boo
     _take(steps, of, (target,), kind, unchecked)
 
 
-def _take(steps: Steps, of: Window, targets: Iterable[Target], kind: int, unchecked: bool) -> None:
-    """Take the cells of locks that are held from now on."""
+def _take(steps: Steps, of: Window, targets: Iterable[Target] | None, kind: int, unchecked: bool) -> None:
+    """Take the cells of locks of ``targets`` (None: all) that are held from now on."""
     cells, change = _lock_cells(steps.call, of, kind), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
     if not cells:
         return
     steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
-    for target in targets:
+    for target in range(len(of.members)) if targets is None else targets:
         rank = of.rank(target)
         for cell in cells:
             if unchecked:
@@ -111,12 +111,12 @@ def _take(steps: Steps, of: Window, targets: Iterable[Target], kind: int, unchec
             steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
 
 
-def _give_back(steps: Steps, of: Window, targets: Iterable[Target], kind: int) -> None:
-    """Give back the cells of locks that are no longer held."""
+def _give_back(steps: Steps, of: Window, targets: Iterable[Target] | None, kind: int) -> None:
+    """Give back the cells of locks of ``targets`` (None: all) that are no longer held."""
     cells, change = _lock_cells(steps.call, of, kind), Const(1 if kind == LOCK_EXCLUSIVE else -1)
     if not cells:
         return
-    for target in targets:
+    for target in range(len(of.members)) if targets is None else targets:
         for cell in reversed(cells):
             steps.do(FetchAdd(steps.call.register("lock"), of.rank(target), cell, change))
 
