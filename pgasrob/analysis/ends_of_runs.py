@@ -82,10 +82,11 @@ def _barriers(automaton: ControlAutomaton) -> tuple[str, ...] | None:
         for edge in automaton.out[state]:
             before = passed[state]
             behind = (*before, edge.form.name) if isinstance(edge.form, core.Barrier) else before
-            if passed.setdefault(edge.target, behind) != behind:
-                return None
-            if edge.target not in waiting:
+            if edge.target not in passed:
+                passed[edge.target] = behind
                 waiting.append(edge.target)
+            elif passed[edge.target] != behind:
+                return None
     ends = {passed[state] for state in passed if not automaton.out[state]}
     return ends.pop() if len(ends) == 1 else None
 

@@ -173,19 +173,16 @@ class Decided:
         facts, limits = self.facts, self._limits
         if facts.fault or facts.complete or facts.nothing_to_learn():
             return
-        self.explore(min(A_FEW, limits.sc_states(self.instance.processes) or A_FEW, limits.max_states or A_FEW))
-        if not facts.fault and not facts.complete:
-            facts.settle()
-        if facts.fault or facts.complete:
-            return
         decides = ended is None and self.decision is not Decision.VIOLATION and not facts.cannot_fault()
         most, of_facts = limits.max_states, None if decides else limits.sc_states(self.instance.processes)
+        reached: Reason = StateLimit(most or 0)
         if of_facts is not None and (most is None or of_facts < most):
-            self.explore(of_facts)
-            reached: Reason = ScStateLimit(of_facts)
-        else:
-            self.explore(most)
-            reached = StateLimit(most or 0)
+            most, reached = of_facts, ScStateLimit(of_facts)
+        if most is None or most > A_FEW:
+            self.explore(A_FEW)
+            if facts.fault or facts.complete or facts.settle():
+                return
+        self.explore(most)
         if not facts.fault and not facts.complete:
             raise LimitReached(reached)
 

@@ -69,12 +69,13 @@ class ScFacts(JoinedFacts):
         """Whether all is known of the SC runs; what comes after a fault is not looked at."""
         return self.fault is None and (self._settled or super().complete)
 
-    def settle(self) -> None:
-        """Find out from the text whether there is nothing to be seen in SC runs."""
+    def settle(self) -> bool:
+        """Whether there is nothing to be seen in SC runs, by the text: then all is known of them."""
         from pgasrob.analysis.ends_of_runs import every_run_ends
 
         instance = self._instance
         self._settled = not instance.has_claims and self.cannot_fault() and every_run_ends(instance)
+        return self._settled
 
     @property
     def checks_deadlock(self) -> bool:
