@@ -462,6 +462,9 @@ THROUGH: dict[str, str] = {
     "robustness/every_n/test_growing.py": """
         robustness.every_n.again robustness.every_n.memory
     """,
+    "robustness/every_n/test_known_ranks.py": """
+        robustness.every_n.taken_numbers
+    """,
     "robustness/every_n/test_named_views.py": """
         robustness.every_n.named_commands robustness.every_n.unfold robustness.reduction.abstract_commands
         robustness.reduction.pairwise

@@ -697,6 +697,9 @@ SLOW: dict[str, str] = {
         no_proof_of_a_random_program_is_wrong what_is_not_robust_is_not_proved/3
         without_a_rule_there_is_a_wrong_proof/4
     """,
+    "robustness/every_n/test_known_ranks.py": """
+        an_mcs_lock no_proof_of_a_random_program_is_wrong without_a_condition_there_is_a_wrong_proof/2
+    """,
     "robustness/every_n/test_named_views.py": """
         no_proof_of_a_random_program_is_wrong
     """,

@@ -43,7 +43,7 @@ class Flow(Known):
         """``initial``: what the slots hold in the beginning."""
         nowhere: list[list[File | None]] = [[None] * len(each.automaton.out) for each in ranks]
         values = [Values(each.name.domain, each.name.me) for each in ranks]
-        super().__init__(ranks, values, layout, [between(value, value) for value in initial], nowhere)
+        super().__init__(ranks, values, layout, initial, [between(value, value) for value in initial], nowhere)
         self.first, self.followed = first, followed
         self._growths: dict[tuple[int, int], int] = {}
         self._steps = _steps(ranks)

@@ -10,6 +10,7 @@ from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Place, Role
 from pgasrob.program.expressions import Expr
+from pgasrob.robustness.every_n.guards import Guards, guards, is_below_nodes
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Linear, Value, between, number
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.rank_cases import Name
@@ -29,17 +30,19 @@ class Ranks:
 
 class Known:
     """``files``: for every name and control state what registers may hold there, None when no such rank comes there.
-    ``memory``: what cells may hold, by the slots of the ``layout``."""
+    ``memory``: what cells may hold, by the slots of the ``layout``; ``initial``: what they do in the beginning."""
 
     def __init__(
         self,
         ranks: Sequence[Ranks],
         values: Sequence[Values],
         layout: Layout,
+        initial: Sequence[int],
         memory: list[Value],
         files: list[list[File | None]],
     ) -> None:
-        self.ranks, self.values, self.layout, self.memory, self.files = ranks, values, layout, memory, files
+        self.ranks, self.values, self.layout, self.files = ranks, values, layout, files
+        self.initial, self.memory = initial, memory
 
     def operand(self, rank: int, state: int, expr: Expr) -> Value | None:
         """The values that an expression of a rank may have before ``state``."""
@@ -59,13 +62,21 @@ class Known:
     def faults(self) -> Iterator[tuple[int, Transition, Role, Expr]]:
         """The operands that may have no value, or no legal one, with their ranks, commands and roles."""
         for rank, (values, files) in enumerate(zip(self.values, self.files, strict=True)):
-            for file, leaving in zip(files, self.ranks[rank].automaton.out, strict=True):
-                if file is None:
-                    continue
-                for transition in leaving:
+            automaton = self.ranks[rank].automaton
+            holding: list[Guards] = []
+            for state, file in enumerate(files):
+                for transition in automaton.out[state] if file is not None else ():
                     for role, expr in core.expressions(transition.form):
-                        if values.may_fault(expr, file) or self._may_be_illegal(values, role, values.of(expr, file)):
-                            yield rank, transition, role, expr
+                        assert file is not None, "only what has been reached is looked at"
+                        value = values.of(expr, file)
+                        if not values.may_fault(expr, file):
+                            if not self._may_be_illegal(values, role, value):
+                                continue
+                            if role is Role.RANK and value is not None and values.domain.always(number(0), value[0]):
+                                holding = holding or guards(automaton)
+                                if is_below_nodes(expr, holding[state]):
+                                    continue
+                        yield rank, transition, role, expr
 
     def _may_be_illegal(self, values: Values, role: Role, value: Value | None) -> bool:
         if value is None:

@@ -12,7 +12,8 @@ from operator import or_
 
 from pgasrob.program import core
 from pgasrob.program.bits import members
-from pgasrob.program.graphs import following
+from pgasrob.program.graphs import following, reached
+from pgasrob.robustness.every_n.known_ranks import KnownRanks
 from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.unfold import Unfolded
@@ -47,10 +48,11 @@ class _Search:
         for writer, cells, value in self._writes():
             for cell in members(cells):
                 self.written.setdefault(cell, []).append((writer, value))
+        self.known_ranks = KnownRanks(unfolded, ranks, commands, self.initial)
         self.writers = {
             id(command): writers
             for rank, state, place, command in self._all()
-            if (writers := self._writers(rank, state, place)) is not None
+            if (writers := self._writers(rank, state, place))
         }
         self.known: list[list[tuple[States, ...] | None]] = [[None] * len(of) for of in commands.of]
 
@@ -74,7 +76,10 @@ class _Search:
                     changed = changed or new != old
                     self.known[rank][command.target] = new
         possible = {
-            id(command): [writer for writer in self.writers[id(command)] if self._may_come_before(writer, rank, state)]
+            id(command): [
+                [writer for writer in writers if self._may_come_before(writer, rank, state)]
+                for writers in self.writers[id(command)]
+            ]
             for rank, state, _, command in self._all()
             if id(command) in self.writers
         }
@@ -102,20 +107,42 @@ class _Search:
                 writer = Writer(rank, state, command.target, id(command), access)
                 yield writer, self.ranks.cells(rank, state, cell)[0], domain.without_rank(value)
 
-    def _writers(self, rank: int, state: int, place: int) -> list[Writer] | None:
-        """The commands that may have written the value that a command reads; None when it may be the initial one, or it
-        is not known what the command reads."""
+    def _writers(self, rank: int, state: int, place: int) -> list[list[Writer]]:
+        """Lists of commands of each of which one has been issued before a command: of those that may have written the
+        value that it reads, unless it may be the initial one, and of those by which these know whom to write to."""
         value = self.unfolded.read[rank][state][place]
         form = self.unfolded.ranks[rank].automaton.out[state][place].form
         if value is None or not isinstance(form, core.Immediate):
-            return None
+            return []
         _, cells = self.ranks.cells(rank, state, form.access.cell)
         values = self.unfolded.values[rank]
         slots = {self.ranks.slots[cell % self.ranks.size] for cell in members(cells)}
-        if any(values.may_be("==", value, self.initial[slot]) for slot in slots):
-            return None
+        from_the_beginning = any(values.may_be("==", value, self.initial[slot]) for slot in slots)
+        if from_the_beginning and not self._is_overwritten(rank, state, form.access.cell):
+            return []
         found = (each for cell in members(cells) for each in self.written.get(cell, ()))
-        return [writer for writer, written in found if values.may_be("==", value, written)]
+        writers = [writer for writer, written in found if values.may_be("==", value, written)]
+        instead = None if rank in self.commands.many else self.known_ranks.instead(rank, writers, self.written)
+        return [writers] if instead is None else [writers, instead]
+
+    def _is_overwritten(self, rank: int, state: int, place: core.Place) -> bool:
+        """Whether a rank has surely stored to a cell of its own when it comes to ``state``."""
+        out = self.unfolded.ranks[rank].automaton.out
+        slots = self.unfolded.slots(rank, state, place.address)
+        if place.rank is not None or rank in self.commands.many or len(slots) != 1:
+            return False
+
+        def before(at: int) -> Iterator[int]:
+            for command, edge in zip(self.commands.of[rank][at], out[at], strict=True):
+                match edge.form:
+                    case core.Immediate(core.Access(core.Place(address, None)), update=core.Update("set")):
+                        stores = self.unfolded.slots(rank, at, address) == slots
+                    case _:
+                        stores = False
+                if command.possible and not stores:
+                    yield command.target
+
+        return state not in reached({0}, before)
 
     def _issued(self, rank: int, state: int, command: Command, known: tuple[States, ...]) -> tuple[States, ...] | None:
         """What is known once a command is issued; None when it cannot be."""
@@ -124,22 +151,21 @@ class _Search:
                 each if other == rank or other in self.commands.many else self._after_barrier(other, each)
                 for other, each in enumerate(known)
             )
-        writers = self.writers.get(id(command))
-        if writers is None:
-            return known
-        gained = [0] * len(known)
-        for writer in writers:
-            then = self.known[writer.rank][writer.state]
-            if then is not None and self._may_come_before(writer, rank, state):
-                for other in self.names:
-                    if other in self.commands.many:
-                        gained[other] = ANYWHERE
-                    else:
-                        gained[other] |= self.after[other][writer.target] if other == writer.rank else then[other]
-        found = tuple(
-            each if other == rank else each & new for other, (each, new) in enumerate(zip(known, gained, strict=True))
-        )
-        return found if all(found) else None
+        for writers in self.writers.get(id(command), ()):
+            gained = [0] * len(known)
+            for writer in writers:
+                then = self.known[writer.rank][writer.state]
+                if then is not None and self._may_come_before(writer, rank, state):
+                    for other in self.names:
+                        if other in self.commands.many:
+                            gained[other] = ANYWHERE
+                        else:
+                            gained[other] |= self.after[other][writer.target] if other == writer.rank else then[other]
+            known = tuple(
+                each if other == rank else each & new
+                for other, (each, new) in enumerate(zip(known, gained, strict=True))
+            )
+        return known if all(known) else None
 
     def _may_come_before(self, writer: Writer, rank: int, state: int) -> bool:
         """Whether a command may be issued before ``rank`` comes to ``state``."""

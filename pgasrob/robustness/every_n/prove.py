@@ -17,6 +17,7 @@ from pgasrob.program.instance import MAX_WAYS, automata_of_blocks
 from pgasrob.program.polls import has_one_control, with_polls
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.statements import Span
 from pgasrob.robustness.every_n import flow as flow_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import ZERO, Known
@@ -30,7 +31,7 @@ from pgasrob.robustness.every_n.private_cells import PrivateCells, private_cells
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
 from pgasrob.robustness.every_n.proved_facts import BLIND, GROWS, Facts
 from pgasrob.robustness.every_n.rank_cases import Case, Frame, Name
-from pgasrob.robustness.every_n.sc_pairs import ScPairs
+from pgasrob.robustness.every_n.sc_pairs import MOST_ROUNDS, ScPairs, TooManyPairs
 from pgasrob.robustness.every_n.symbolic_values import File
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction import fixpoint
@@ -62,6 +63,14 @@ def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[
         prover = Prover(program, reading)
     except NotCovered as problem:
         return Proof(obstacles=[Obstacle("program", str(problem))])
+    proof = _followed(prover, look)
+    if proof.obstacles and prover.frame.modulus > 1:  # more cases say more, but take longer, and begin later
+        plain = _followed(Prover(program, reading, prover.plain), look)
+        proof = plain if plain.holds else proof
+    return proof
+
+
+def _followed(prover: Prover, look: Callable[[str], None] | None) -> Proof:
     for doing in prover.run():
         if look is not None:
             look(doing)
@@ -92,6 +101,7 @@ class Prover:
         self._layout = Layout.of(program)
         self._initial = [value for memory in program.memory for value in memory.initial] + [0] * len(program.growing)
         self._first: File = (ZERO,) * len(program.registers)
+        self.plain = Frame(0, max([1, *(rank + 1 for rank in numbered)]), 1, program.most_nodes)
         self.frame = frame or frame_of(self._automata, len(self._first), numbered, program.most_nodes)
         self._written = {id(each): each for each in self._automata}
         self._private = PrivateCells({})
@@ -101,6 +111,7 @@ class Prover:
         made = [
             access for automaton in automata for each in automaton.transitions for access in core.accesses_of(each.form)
         ]
+        self._faulting: set[Span] = set()
         self._kinds = tuple(sorted({access.commutes for access in made} - {""}))
         self.proof = Proof(self.frame.cutoff, program.most_nodes, assumptions=program.assumptions)
 
@@ -131,7 +142,7 @@ class Prover:
     def run(self) -> Iterator[str]:
         """Go through all cases."""
         seen: set[tuple[object, ...]] = set()
-        counts: set[int] = set()
+        faults: dict[int, bool] = {}
         followed = 0
         flows_of: list[tuple[Case, flow_of.Flow]] = []
         for case in self.frame.cases():
@@ -144,8 +155,9 @@ class Prover:
                 self.proof.obstacles.append(Obstacle("limit", text, case.text))
                 return
             followed = flow.followed
-            if case.nodes not in counts:  # in any case each rank has some name
-                counts.add(case.nodes)
+            if case.nodes not in faults:  # in any case each rank has some name
+                faults[case.nodes] = any(True for _ in flow.faults())
+            if faults[case.nodes]:
                 self._look_for_faults(case, flow)
             looked_at = 0
             for found in self._steps(case, flow):
@@ -226,13 +238,39 @@ class Prover:
         return others if name.rest or name.me.x or name.me.n else next(owned, others)
 
     def _look_for_faults(self, case: Case, flow: flow_of.Flow) -> None:
-        """Note the commands that may fault on the numbers of nodes of ``case``, on any rank."""
-        seen = set()
-        for rank, transition, role, expr in flow.faults():
-            if transition.span not in seen and len(self.proof.obstacles) < MOST_OPEN:
+        """Note the commands of the first rank of ``case`` that may fault."""
+        possible = [(transition, role, expr) for rank, transition, role, expr in flow.faults() if rank == 0]
+        left = self._may_fault(case, flow) if possible else set()
+        for transition, role, expr in possible:
+            if (
+                (transition.span, expr) in left
+                and transition.span not in self._faulting
+                and len(self.proof.obstacles) < MOST_OPEN
+            ):
                 text, place = self._why(role, expr), self._place(transition)
-                self.proof.obstacles.append(Obstacle("fault", text, source=place, rank=case.names[rank].text))
-            seen.add(transition.span)
+                self.proof.obstacles.append(Obstacle("fault", text, source=place, rank=case.text))
+                self._faulting.add(transition.span)
+
+    def _may_fault(self, case: Case, flow: flow_of.Flow) -> set[tuple[Span, Expr]]:
+        """Where operands of the first rank may fault in SC runs, by what registers hold value by value, and where two
+        ranks may be."""
+
+        def faulting(known: Known) -> set[tuple[Span, Expr]]:
+            return {(transition.span, expr) for rank, transition, _, expr in known.faults() if rank == 0}
+
+        unfolded = Unfolded(flow, [each.automaton for each in flow.ranks])
+        left = faulting(unfolded)
+        if not left or self.program.growing:
+            return left
+        try:
+            pairs = ScPairs(case, unfolded, self._initial, self._rules)
+            for _ in range(MOST_ROUNDS):
+                left &= faulting(pairs)
+                if not left or not pairs.refine():
+                    break
+        except TooManyPairs:
+            pass
+        return left
 
     def _why(self, role: core.Role, expr: Expr) -> str:
         """Why a command may fault."""

@@ -62,11 +62,13 @@ class _Write:
 @dataclass(frozen=True)
 class Edge:
     """A command that may be issued, and leads to ``target``. ``read``: the values that it reads at its issue from one
-    of ``cells``, if there are any; ``writes``: in their order."""
+    of ``cells``, if there are any, and from ``cell`` for certain (-1: it is not known from which); ``writes``: in their
+    order."""
 
     target: int
     form: Form
     cells: int
+    cell: int
     read: Value | None
     writes: tuple[_Write, ...]
 
@@ -92,9 +94,8 @@ class ScPairs(Known):
     """
 
     def __init__(self, case: Case, unfolded: Unfolded, initial: Sequence[int], rules: Rules, looks: int = 0) -> None:
-        super().__init__(
-            unfolded.ranks, unfolded.values, unfolded.layout, unfolded.memory, [list(each) for each in unfolded.files]
-        )
+        files = [list(each) for each in unfolded.files]
+        super().__init__(unfolded.ranks, unfolded.values, unfolded.layout, initial, unfolded.memory, files)
         self.looks = looks
         self.names = range(len(case.names))
         self.many = frozenset(number for number, name in enumerate(case.names) if name.rest)
@@ -267,9 +268,9 @@ class ScPairs(Known):
                         continue
                     if self._after(rank, state, place, transition, file) is None:
                         continue
-                    cells, read = 0, None
+                    cells, sure, read = 0, False, None
                     if isinstance(form, core.Immediate) and form.access.reads:
-                        cells = self.cells(rank, state, form.access.cell)
+                        cells, sure = self._located_at(rank, state, form.access.cell)
                         read = self._brings(rank, state, place, form)
                     writes = []
                     finds = None if read is None else (0, read)
@@ -278,7 +279,9 @@ class ScPairs(Known):
                         covers = certain and (_always_writes(form, access) or self._swaps(rank, state, form, read))
                         writes.append(_Write(rank, state, where, value, covers, 2 << len(every)))
                         every.append(writes[-1])
-                    found[rank][state].append(Edge(target, form, cells, read, tuple(writes)))
+                    found[rank][state].append(
+                        Edge(target, form, cells, cells.bit_length() - 1 if sure else -1, read, tuple(writes))
+                    )
         return found, every
 
     def _swaps(self, rank: int, state: int, form: Form, read: Value | None) -> bool:
@@ -436,6 +439,17 @@ class ScPairs(Known):
                 self._pass_on(rank, last, state)
         return self._last[rank, cell].states.get(write, 0)
 
+    def _still_last(self, rank: int, cell: int, read: Value) -> int:
+        """Those writes of a rank, or that nothing has been written, that may have been the last ones of all ranks when
+        it has ``read`` one of these values: behind that it is not, unless the rank writes again."""
+        values, found = self.values[rank], 0
+        if values.may_be("==", read, self._initial[cell % len(self.memory)]):
+            found |= UNWRITTEN
+        for write in self._of_cell.get(cell, ()):
+            if write.rank == rank and values.may_be("==", read, write.value):
+                found |= write.bit
+        return found
+
     def _pass_on(self, rank: int, last: _Last, state: int) -> None:
         """Pass on which write may be the last one from a state to those behind it."""
         queue, more = [state], False
@@ -444,6 +458,8 @@ class ScPairs(Known):
             state = queue.pop()
             for edge in self._taken[rank][state]:
                 latest = last.at[state]
+                if edge.cell == last.cell and edge.read is not None:
+                    latest &= self._still_last(rank, last.cell, edge.read)
                 for write in edge.writes:
                     if write.cells >> last.cell & 1:
                         latest = write.bit | (0 if write.covers else latest)

@@ -48,7 +48,7 @@ class Unfolded(Known):
         live = {id(automaton): automaton.live for automaton in automata}
         unfolded = [_Unfolding(flow, rank, each, live[id(each)]) for rank, each in enumerate(automata)]
         ranks = [Ranks(each.name, one.automaton) for each, one in zip(flow.ranks, unfolded, strict=True)]
-        super().__init__(ranks, flow.values, flow.layout, flow.memory, [each.files for each in unfolded])
+        super().__init__(ranks, flow.values, flow.layout, flow.initial, flow.memory, [each.files for each in unfolded])
         self.read = [each.read for each in unfolded]
         self.origins = [each.origins for each in unfolded]
 

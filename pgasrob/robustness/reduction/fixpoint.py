@@ -243,18 +243,16 @@ class Fixpoint:
         return self._may_be_satisfied(command)
 
     def _may_be_satisfied(self, command: Command) -> bool:
-        """Whether some command that writes what ``command`` reads may have done so."""
+        """Whether commands that must have been issued before ``command`` may have been: some of each list."""
         views = self.setting.views
-        writers = None if views is None else views.writers.get(id(command))
-        return (
-            views is None
-            or writers is None
-            or any(
+        return views is None or all(
+            any(
                 writer.rank != self.rank
                 or views.after[writer.rank][writer.target] >> self.state & 1
                 or (writer.command, writer.access) in self.happened
                 for writer in writers
             )
+            for writers in views.writers.get(id(command), ())
         )
 
     def _is_of_another(self, number: int) -> bool:

@@ -29,11 +29,12 @@ class Writer(NamedTuple):
 class Views:
     """``known``: for each rank and control state and each rank the states in which that one may be meanwhile, with all
     that follow these; None when no rank comes there. ``after``: for each rank and control state what may follow it, and
-    itself. ``writers``: by the identities of commands that can be issued only when one of these has been."""
+    itself. ``writers``: by the identities of commands that can be issued only when of each of these lists one has been.
+    """
 
     known: Sequence[Sequence[Sequence[States] | None]]
     after: Sequence[Sequence[States]]
-    writers: Mapping[int, Sequence[Writer]]
+    writers: Mapping[int, Sequence[Sequence[Writer]]]
 
     def may_be_at_once(self, rank: int, state: int, other: int, at: int) -> bool:
         """Whether ``rank`` may be at ``state`` while ``other`` is ``at`` some state."""

@@ -98,10 +98,10 @@ def test_a_program_that_is_not_proved(tmp_path: Path) -> None:
 
 
 def test_obstacles_are_told_beside_a_limit() -> None:
-    code, output = run(ROOT / "programs/mcs_lock/mcs_lock.pgas", "-n", "all", "--max-states", "2")
+    code, output = run(ROOT / "programs/mcs_lock/mcs_lock_wait_before_swap.pgas", "-n", "all", "--max-states", "2")
     told = " ".join(output.split())
     assert code == 3 and "on 4 nodes: the limit of 2 states was reached" in told
-    assert "Besides, could not exclude that `write(self, p - 1, successor, q)` in line 15 of" in told
+    assert "Besides, could not exclude that `write(self, 0, last, q)` in line 18 of" in told
 
 
 def test_a_program_that_is_not_robust_on_some_number() -> None:
@@ -158,7 +158,9 @@ def test_limits_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     program = pgasrob.load(HALO)
     verdict = check_every_count(program, limits=Limits(timeout=1e-9))
     assert verdict.verdict == "unknown" and isinstance(verdict.reason, TimeLimit)
-    verdict = check_every_count(pgasrob.load(ROOT / "programs/mcs_lock/mcs_lock.pgas"), limits=Limits(max_states=2))
+    verdict = check_every_count(
+        pgasrob.load(ROOT / "programs/mcs_lock/mcs_lock_wait_before_swap.pgas"), limits=Limits(max_states=2)
+    )
     assert verdict.verdict == "unknown" and isinstance(verdict.reason, CountLeft) and verdict.reason.nodes == 4
     monkeypatch.setattr(fixpoint, "LOOKS", -1)
     verdict = check_every_count(program)
