@@ -22,7 +22,7 @@ from pgasrob.robustness.reduction.abstract_commands import Access, Command, Comm
 from pgasrob.robustness.reduction.pairwise import BeforeBarrier, Happened, States
 from pgasrob.stop_points import stop_point
 
-MOST_MET = 20_000
+MOST_MET = 50_000
 """States of two ranks that are kept, in all."""
 MANY_TIMES = 3
 """As often as this, or more often."""
@@ -106,8 +106,11 @@ class PairStates:
             for pair in map(_Pair._make, combinations_with_replacement(self._names, 2))
             if pair.first != pair.second or pair.first in commands.many
         }
-        # For each name, state and other name the states of that one.
-        self._met: list[list[list[States]]] = [[[0] * len(self._names) for _ in of] for of in commands.of]
+        # For each name, state and other name the states of that one; any where the two keep no cell.
+        self._met: list[list[list[States]]] = [
+            [[0 if self._keeps(rank, other) else -1 for other in self._names] for _ in of]
+            for rank, of in enumerate(commands.of)
+        ]
         # For a rank of a name in a state, another name, and a cell: how often that one may have added then.
         self._most: dict[tuple[int, int, int, _Cell], int] = {}
         self._left = MOST_MET
@@ -122,6 +125,10 @@ class PairStates:
         # What is to be looked at again when others may have added more while a rank is at some state.
         self._blocked: dict[tuple[int, int], list[tuple[_Pair, _State]]] = {}
         self._run()
+
+    def _keeps(self, rank: int, other: int) -> bool:
+        """Whether two ranks keep some cell, and are followed together."""
+        return bool(self._cells.get(_Pair(min(rank, other), max(rank, other))))
 
     def may_be_at_once(self, rank: int, state: int, other: int, at: int) -> bool:
         """Whether a rank may be at ``state`` while another one is ``at`` some state."""
@@ -323,6 +330,8 @@ class PairStates:
 
     def _run(self) -> None:
         for pair, cells in self._cells.items():
+            if not cells:
+                continue
             held = tuple((0, 0) if cell in self._counters else self._initial[cell.address] for cell in cells)
             self._add(pair, _State(0, 0, held))
         while self._fresh or self._let_others_write():
@@ -459,6 +468,8 @@ class _BeforeBarrier:
                 if first == source and second in states_of_others[pair.second]
                 for each in held
             }
+            if pairs._cells[pair]
+            else {(second, ()): None for second in states_of_others[pair.second]}
             for pair in self._of
         }
         self._by_source = {

@@ -62,6 +62,9 @@ PROVED = {
     "r <- 0; while (r == 0) { r <- fetch(0, g); } r <- fetch(0, y);",
     "all count in rounds": f"loop {{ {COUNTED_UP} "
     "if (me == 0) { await(mem[c] == nodes); r <- mem[y]; mem[c] <- 0; } barrier; }",
+    "a pipeline with credits": "mem[g] <- 1; barrier; loop { "
+    "if (me > 0) { await(mem[f] == 1); mem[f] <- 0; r <- mem[y]; put(one, me - 1, g, q); } "
+    "if (me + 1 < nodes) { await(mem[g] == 1); mem[g] <- 0; put(x, me + 1, y, q); put(one, me + 1, f, q); } }",
     "all count on": f"{COUNTED_UP} if (me == 0) {{ await(mem[c] == nodes); r <- mem[y]; }} barrier; "
     f"{COUNTED_UP} if (me == 0) {{ await(mem[c] == 2 * nodes); r <- mem[y]; }}",
 }
@@ -163,7 +166,10 @@ RULES: list[tuple[Mutation, str]] = [
         without_what_the_source_rank_writes,
         "if (me == 0) { write(x, 1, y, q); mem[f @ 1] <- 1; } if (me == 1) { await(mem[f] == 1); r <- mem[y]; }",
     ),
-    (without_barriers, f"barrier; write(x, {RIGHT}, y, q); r <- mem[y];"),
+    (
+        without_barriers,
+        f"mem[g @ {RIGHT}] <- 1; await(mem[g] == 1); barrier; write(x, {RIGHT}, y, q); r <- mem[y];",
+    ),
     (with_each_rank_adding_once, count_of("s <- fetch_add(0, c, 1); s <- fetch_add(0, c, 1);")),
     (with_whatever_is_added_for_one, count_of("s <- fetch_add(0, c, 2);")),
     (
