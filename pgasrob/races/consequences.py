@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from pgasrob.program import core
-from pgasrob.program.commands import CompareSwap, Fetch, FetchAdd
+from pgasrob.program.commands import CompareSwap, Fetch, FetchAdd, TestedAdd
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Const, constant, float_value
 from pgasrob.program.graphs import reached_by
@@ -70,6 +70,11 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
             return RaceConsequences("unknown", reason=found.reason)
         listed, left, stats = found.races, found.reason, found.stats
         all_listed = found.verdict == "race" and left is None
+    one = False if listed else session.attempt(COMPARING, lambda: has_one_trace(session))
+    if isinstance(one, Failed):
+        return RaceConsequences("unknown", reason=one.reason, stats=stats)
+    if one:
+        return RaceConsequences("none", stats=stats)
     instance = listed[0].run.instance if listed else session.caught(lambda: _placed(session))
     if isinstance(instance, Failed):
         return RaceConsequences("unknown", reason=instance.reason, stats=stats)
@@ -84,6 +89,30 @@ def _placed(session: Session) -> Instance:
     if updates_may_race(whole, strict=False):
         whole = session.instance(session.load(), reading._replace(conflicts="all"))
     return session.place(whole, few=True, one_place=True).shown
+
+
+def has_one_trace(session: Session, small: int | None = None) -> bool:
+    """Whether it is known that SC runs differ in the order of what is independent alone: no two accesses that race are
+    ever both next (`proofs/races.md`, section 9). ``small``: as of `ScTraces`."""
+    loaded, reading = session.load(), session.question.reading
+    whole = session.instance(loaded, reading)
+    if any(isinstance(edge.command, FetchAdd | TestedAdd | CompareSwap) for edge in _edges(whole)):
+        reading = reading.by_value  # else a wait and what it waits for do not race
+        whole = session.instance(loaded, reading)
+    if updates_may_race(whole, strict=False):
+        whole = session.instance(loaded, reading._replace(conflicts="all"))
+    own = made_up(whole.program)  # no access to it counts as one that races
+    if whole.has_threads or whole.program.gaps or any(_waits_and_races(edge, own) for edge in _edges(whole)):
+        return False
+    instance = session.place(whole, few=True, one_place=True).shown
+    traces = ScTraces(instance, session.question.settings.memory, small)
+    for _ in traces.explore():
+        session.watch.look_around("races", traces.states, COMPARING)
+    return traces.one_alone
+
+
+def _edges(instance: Instance) -> Iterator[Transition]:
+    return (edge for automaton in instance.automata for edge in automaton.transitions)
 
 
 class _Consequences:
@@ -115,8 +144,6 @@ class _Consequences:
             self._look_at_all()
 
     def _look_at_all(self) -> None:
-        if self._has_one_trace(None):
-            return self._close()
         everything = AllEnds(self._viewer, self._pairs, MOST_STATES)
         counted = False
         for _ in everything.explore():
@@ -125,7 +152,7 @@ class _Consequences:
             if self._states > COUNTED_FROM and not counted:
                 counted = True
                 if self._are_too_many():
-                    return self._close() if self._has_one_trace(0) else None
+                    return self._close() if not self._open and has_one_trace(self._session, 0) else None
         self._states = everything.states
         if not everything.complete:
             return None
@@ -137,28 +164,6 @@ class _Consequences:
             race = self._race(accesses, before)
             self._open.setdefault(race.lines, race)
         return self._close()
-
-    def _has_one_trace(self, small: int | None) -> bool:
-        """Whether it is known that SC runs differ in the order of what is independent alone: no two accesses that race
-        are ever both next (`proofs/races.md`, section 9). ``small``: as of `ScTraces`."""
-        instance, session = self._instance, self._session
-        if self._open:
-            return False
-        edges = [edge for automaton in instance.automata for edge in automaton.transitions]
-        own = made_up(instance.program)  # no access to it counts as one that races
-        waiting = {_waits_as_an_await(edge, own) for edge in edges}
-        if instance.has_threads or None in waiting:
-            return False
-        tests = any(isinstance(edge.command, FetchAdd | CompareSwap) for edge in edges)
-        if True in waiting and not tests:  # a wait and what it waits for do not race
-            reading = instance.reading._replace(waits="condition")
-            whole = session.instance(session.load(), reading)
-            instance = session.place(whole, few=True, one_place=True).shown
-        traces = ScTraces(instance, session.question.settings.memory, small)
-        for _ in traces.explore():
-            self._look_around(traces.states)
-        self._states = traces.states
-        return traces.one_alone
 
     def _are_too_many(self) -> bool:
         """Whether there are more SC states than are looked at: those of `AllEnds` have the ways there besides."""
@@ -360,15 +365,15 @@ def _named(instance: Instance, place: str | Read) -> str:
     return f"what rank {rank} reads of {instance.cell_name(place.cell)} in line {transition.span.line}"
 
 
-def _waits_as_an_await(edge: Transition, made_up: frozenset[int]) -> bool | None:
-    """Whether the command waits for a value in its rank's own memory and does nothing else, or for one in memory that
-    is ``made_up``; None where it waits for one elsewhere, or does something by it."""
+def _waits_and_races(edge: Transition, made_up: frozenset[int]) -> bool:
+    """Whether the command waits for a value that it may race with meanwhile: elsewhere than in its rank's own memory,
+    unless that is ``made_up``, or to do more than wait."""
     form = edge.form
     if not isinstance(form, core.Immediate) or (form.condition is None and form.until is None):
         return False
     cell = form.access.cell
     own = cell.rank is None and form.update is None and all(fact.waits for fact in facts_of(edge))
-    return True if own or constant(cell.address) in made_up else None
+    return not own and constant(cell.address) not in made_up
 
 
 def _with_occurrence(instance: Instance, rank: int, occurrence: int) -> Iterator[Transition]:

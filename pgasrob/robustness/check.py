@@ -21,7 +21,7 @@ from pgasrob.robustness.counterexample import Counterexample, fault_reached, fau
 from pgasrob.robustness.engine import PASSING, SEARCHING, Violation, wanted_reductions
 from pgasrob.robustness.engines import BY_VALUE, DEFAULT_ENGINE, ENGINES, attack_engine
 from pgasrob.robustness.free_ways import Doubt, doubt, has_free_ways, without_free_ways
-from pgasrob.robustness.limits import DEFAULT_SC_STATES
+from pgasrob.robustness.limits import DEFAULT_SC_STATES, USUAL_PROCESSES
 from pgasrob.robustness.question import Question
 from pgasrob.robustness.reasons import (
     FaultPossible,
@@ -174,7 +174,12 @@ class Decided:
         if facts.fault or facts.complete or facts.nothing_to_learn():
             return
         decides = ended is None and self.decision is not Decision.VIOLATION and not facts.cannot_fault()
-        most, of_facts = limits.max_states, None if decides else limits.sc_states(self.instance.processes)
+        processes = self.instance.processes
+        most, of_facts = limits.max_states, None if decides else limits.sc_states(processes)
+        if of_facts is not None and self.decision is Decision.VIOLATION:
+            of_facts = of_facts * USUAL_PROCESSES // max(processes, USUAL_PROCESSES)
+            if of_facts < min(processes, limits.max_sc_states or processes):
+                of_facts = 0  # not all would be seen: there are more states than ranks
         reached: Reason = StateLimit(most or 0)
         if of_facts is not None and (most is None or of_facts < most):
             most, reached = of_facts, ScStateLimit(of_facts)
@@ -188,7 +193,7 @@ class Decided:
 
     def explore(self, most: int | None) -> None:
         """Look at SC runs, at all of them or until there are more than ``most`` states."""
-        for _ in self.facts.explore(most):
+        for _ in self.facts.explore(most, hurry=self.decision is Decision.VIOLATION):
             self._look_around(SC_RUNS, self.facts.explored)
 
 

@@ -69,8 +69,8 @@ class EffectSearch:
         self._instance, self._engine = instance, engine
         self._viewer = Viewer(instance)
         self._sc, self._traces, self._sc_states = Runs.under_sc(self._viewer), traces, 0
-        # To look at a state takes longer where there are more processes than usual.
-        self._weight = 1 + instance.processes // MANY_PROCESSES
+        # To look at a state takes longer where there are more processes than usual: of each it is asked what others do.
+        self._weight = 1 + (instance.processes // MANY_PROCESSES) ** 2
         self._network: Runs[State] | None = None
         self._ends: set[End] = set()
         self._sights: set[Sight] = set()

@@ -31,16 +31,17 @@ class ScFacts(JoinedFacts):
         """Whether the engine passes the SC runs on its way."""
         return self._passed is not None
 
-    def explore(self, most: int | None) -> Iterator[None]:
+    def explore(self, most: int | None, hurry: bool = False) -> Iterator[None]:
         """The search for the facts alone, or the rest of it, a piece per iteration; ends at a fault, after all SC runs,
-        or when it has looked at more than ``most`` states, each of its parts if it has several."""
+        or when it has looked at more than ``most`` states, each of its parts if it has several; 0: at traces alone.
+        ``hurry``: as of `ScTraces`."""
         if self._passed is not None and self._engine.settled:
             return self._passed.explore(most)  # it searches SC runs alone, when it is asked to
-        return self._search(most)
+        return self._search(most, hurry)
 
-    def _search(self, most: int | None) -> Iterator[None]:
-        yield from self.traces.explore()
-        if self.traces.facts is None:
+    def _search(self, most: int | None, hurry: bool) -> Iterator[None]:
+        yield from self.traces.explore(hurry)
+        if self.traces.facts is None and most != 0:
             if self._own is None:
                 settings = self._settings
                 wanted = wanted_reductions(settings)

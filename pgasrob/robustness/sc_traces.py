@@ -21,6 +21,8 @@ SMALL = 200
 """Commands of all ranks up to which a search state by state takes a moment, and finds the shortest runs."""
 EFFORT_PER_COMMAND = 200
 """What may be looked at for each command of the program: a hundred traces, about, in part of a second."""
+IN_A_HURRY, EFFORT_PER_COMMAND_IN_A_HURRY = 300_000, 20
+"""The same of large programs where the answer is known already, and how much of any."""
 
 
 class ScTraces:
@@ -37,14 +39,18 @@ class ScTraces:
             sources, longest = [0] * self.commands, longest_run(instance)
             self._search = trace_search(instance, memory, sources=sources, longest=longest, by_name=True)
 
-    def explore(self) -> Iterator[None]:
-        """Go through the traces, once, while that takes little; a piece per iteration."""
+    def explore(self, hurry: bool = False) -> Iterator[None]:
+        """Go through the traces, once, while that takes little; a piece per iteration. ``hurry``: the answer is known
+        without."""
+        most = EFFORT_PER_COMMAND * self.commands
+        if hurry:
+            most = min(most, max(IN_A_HURRY, EFFORT_PER_COMMAND_IN_A_HURRY * self.commands))
         search = self._search
         if search is None or self._begun:
             return
         self._begun = True
         for _ in search.run():
-            if search.facts.fault or search.effort > EFFORT_PER_COMMAND * self.commands:
+            if search.facts.fault or search.effort > most:
                 return
             yield
 

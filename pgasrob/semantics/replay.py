@@ -219,6 +219,8 @@ class _Replay:
         self.instance = instance
         self.memory: list[int] = list(instance.memory)
         self.ranks = [_Rank(0, list(instance.registers)) for _ in range(instance.processes)]
+        # A long run is replayed a few times, in other orders.
+        self._texts: dict[tuple[int, int], str] = instance.analyses.setdefault("texts of commands", {})
 
     def run(self, computation: Computation) -> Run:
         events: list[ReplayedEvent] = []
@@ -490,10 +492,15 @@ class _Replay:
         register: Change | None = None,
         holds: bool | None = None,
     ) -> ReplayedEvent:
-        text, span = show(issued.transition.command), issued.transition.span
+        transition = issued.transition
+        place = event.rank, transition.occurrence
+        text = self._texts.get(place)
+        if text is None:
+            text = self._texts[place] = show(transition.command)
         tests = None if event.is_step else tested(issued.operands)
         counts = issued.operands.access.counts if isinstance(issued.operands, core.Immediate) else ""
-        return ReplayedEvent(event, text, span, read, cell, register, issued.queue, issued.target, holds, tests, counts)
+        effects = read, cell, register, issued.queue, issued.target, holds, tests, counts
+        return ReplayedEvent(event, text, transition.span, *effects)
 
 
 def _updated(operation: str | None, type: IntType, old: int, operand: int, expected: int = 0) -> int:

@@ -407,8 +407,7 @@ def compare_by_traces(seed: int) -> Counter[str]:
     except TooLarge:
         return Counter(("too large",))
     session = Session(Question(parse(to_pgas(found)), asked=Robustness(effect=False)))
-    deciding = decided_by._Consequences(session, decided_by._placed(session), (), all_listed=False)
-    one = deciding._has_one_trace(0)
+    one = decided_by.has_one_trace(session, small=0)
     assert not (one and oracle.racing), f"{seed}: {oracle.racing}"
     return Counter(("one trace" if one else "several" if oracle.racing else "several, and no race",))
 
@@ -438,5 +437,4 @@ def test_a_wait_for_what_lies_elsewhere_may_race_with_what_it_waits_for() -> Non
     answer = decided(there)[1]
     assert len(answer.harmless) + len(answer.matters) == 1
     session = Session(Question(parse(there), asked=Robustness(effect=False)))
-    deciding = decided_by._Consequences(session, decided_by._placed(session), (), all_listed=False)
-    assert not deciding._has_one_trace(0)
+    assert not decided_by.has_one_trace(session, small=0)

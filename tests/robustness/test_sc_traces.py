@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from pgasrob import api
 from pgasrob.program.instance import Instance
-from pgasrob.robustness import effect_search, sc_traces
+from pgasrob.program.parser import parse
+from pgasrob.robustness import check as module
+from pgasrob.robustness import effect_search, sc_facts, sc_traces
 from pgasrob.robustness.effect_search import EffectSearch
 from pgasrob.robustness.maximal_runs import End, Runs, Viewer
 from pgasrob.robustness.sc_traces import ScTraces
@@ -98,6 +100,33 @@ def test_runs_of_many_ranks_are_replayed_no_more_often_than_they_have_to_be(monk
     monkeypatch.setattr(_Replay, "run", run)
     assert api.check(CORPUS / "c" / "mpi" / "barrier_halo.c", nodes=40).verdict == "not robust"
     assert len(replayed) == 5
+
+
+def test_where_the_answer_is_known_traces_are_looked_at_in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sc_traces, "IN_A_HURRY", 0)
+    monkeypatch.setattr(sc_traces, "EFFORT_PER_COMMAND_IN_A_HURRY", 0)
+    instance = api.load(CORPUS / "halo" / "halo.pgas").instantiate(400)
+    for hurry in (False, True):
+        traces = ScTraces(instance, None)
+        for _ in traces.explore(hurry):
+            pass
+        assert (traces.facts is None) == hurry
+
+
+def test_where_the_answer_is_known_the_states_of_very_many_ranks_are_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def searched(*_: object) -> NoReturn:
+        raise AssertionError("there is no need to")
+
+    text = (Path(__file__).parents[1] / "bench/families/central_barrier.pgas").read_text().replace("wait(q);", "")
+    program = parse(text.replace("/*N*/", ""))
+    known = api.check(program, nodes=3)
+    monkeypatch.setattr(module, "USUAL_PROCESSES", 0)
+    monkeypatch.setattr(sc_facts, "search_of_sc_runs", searched)
+    hurried = api.check(program, nodes=3)
+    assert (known.verdict, known.deadlock) == ("not robust", False)
+    assert (hurried.verdict, hurried.deadlock) == ("not robust", "unknown")
 
 
 def test_where_little_is_looked_at_the_ranks_go_straight_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
