@@ -44,6 +44,7 @@ class _Search:
             ]
             for of in commands.of
         ]
+        self.untouched: dict[tuple[int, int], set[int]] = {}  # by rank and slot
         self.written: dict[int, list[tuple[Writer, Value]]] = {}  # by cell
         for writer, cells, value in self._writes():
             for cell in members(cells):
@@ -127,10 +128,16 @@ class _Search:
 
     def _is_overwritten(self, rank: int, state: int, place: core.Place) -> bool:
         """Whether a rank has surely stored to a cell of its own when it comes to ``state``."""
-        out = self.unfolded.ranks[rank].automaton.out
         slots = self.unfolded.slots(rank, state, place.address)
         if place.rank is not None or rank in self.commands.many or len(slots) != 1:
             return False
+        if (rank, slots[0]) not in self.untouched:
+            self.untouched[rank, slots[0]] = self._without_store(rank, slots)
+        return state not in self.untouched[rank, slots[0]]
+
+    def _without_store(self, rank: int, slots: Sequence[int]) -> set[int]:
+        """The states to which a rank may come without having stored to a cell of its own."""
+        out = self.unfolded.ranks[rank].automaton.out
 
         def before(at: int) -> Iterator[int]:
             for command, edge in zip(self.commands.of[rank][at], out[at], strict=True):
@@ -142,7 +149,7 @@ class _Search:
                 if command.possible and not stores:
                     yield command.target
 
-        return state not in reached({0}, before)
+        return reached({0}, before)
 
     def _issued(self, rank: int, state: int, command: Command, known: tuple[States, ...]) -> tuple[States, ...] | None:
         """What is known once a command is issued; None when it cannot be."""
