@@ -20,6 +20,7 @@ from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from tests.bench import pan
 from tests.bench.families import FAMILIES, SCALED, Family
 from tests.bench.processes import Process, run
+from tests.bench.reading import Read
 from tests.bench.repairs import RepairRecord, measure_repairs
 
 ROOT = Path(__file__).parents[2]
@@ -174,6 +175,7 @@ class Record:
     scaling: dict[str, ScalingRecord] = field(default_factory=dict)
     repairs: dict[str, RepairRecord] = field(default_factory=dict)
     growth: dict[str, GrowthRecord] = field(default_factory=dict)
+    reading: list[Read] = field(default_factory=list)
 
 
 def save(record: Record, file: Path) -> None:
@@ -189,7 +191,9 @@ def load(file: Path) -> Record:
     scaling = {name: _scaling(family) for name, family in raw.get("scaling", {}).items()}
     repairs = {name: RepairRecord(**each) for name, each in raw.get("repairs", {}).items()}
     growth = {name: _grown(each) for name, each in raw.get("growth", {}).items()}
-    return Record(raw["machine"], raw["limits"], families, scaling, repairs, growth)
+    costs = [{word: tuple(used) for word, used in each["costs"].items()} for each in raw.get("reading", [])]
+    reading = [Read(**{**each, "costs": used}) for each, used in zip(raw.get("reading", []), costs, strict=True)]
+    return Record(raw["machine"], raw["limits"], families, scaling, repairs, growth, reading)
 
 
 def _measurement(raw: dict[str, Any] | None) -> Measurement | None:

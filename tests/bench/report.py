@@ -8,6 +8,7 @@ from statistics import median
 from tests.bench.growth_report import growth_section
 from tests.bench.measure import ALL, SPIN_LONG_ENOUGH, Comparison, FamilyRecord, Measurement, Record
 from tests.bench.pan import NoSpin, options
+from tests.bench.reading import reading_section
 from tests.bench.repairs import repair_table, repair_targets
 from tests.bench.scaling_report import scaling_sections, scaling_targets
 from tests.bench.tables import NOTHING, Target
@@ -29,6 +30,7 @@ def report(record: Record) -> str:
         _section("Targets", _targets(record)),
         *(_section(title, lines) for title, lines in scaling_sections(record.scaling)),
         _section("Growth: codes that compete, wait and go wrong", growth_section(record.growth)),
+        _section("Recorded runs", reading_section(record.reading)),
         _section("Repairs", repair_table(record.repairs)),
         _section("Against SPIN: the attack search", _against_spin(record)),
         _section("Per stored state, without reductions", _per_state(record)),

@@ -30,6 +30,7 @@ from tests.bench.measure import (
     search,
     variants,
 )
+from tests.bench.reading import Read, counted, keep
 from tests.bench.repairs import RepairRecord
 from tests.bench.report import report, targets
 from tests.bench.scaling import Scaling, exponent
@@ -191,6 +192,9 @@ def record(reduced: float = 0.01, plain_bytes: float = 30.0, search: float = 0.1
         },
         {name: scaled(family, search) for name, family in SCALED.items()},
         {"one.pgas": RepairRecord(0.1, repairing, 7, 4), "other.c": RepairRecord(0.1, 0.2, 3, None)},
+        reading=[
+            Read("puts", 1.0, 3_000, "calls", {"check": (0.5, 7_000_000), "race": (1.0, 5_000_000), "plain": (0.25, 1)})
+        ],
     )
 
 
@@ -200,6 +204,19 @@ def scaled(family: Scaled, search: float) -> ScalingRecord:
     ours = Decided(measured(seconds=0.2), measured(seconds=search), 0.02, "traces")
     against = AgainstSpin(family.spin[0], measured(seconds=40.0), 2.0, ours, "on more ranks it is stopped")
     return ScalingRecord(family.idiom, sizes, against, "2024-01-01", (0.5, 1.5), "a machine")
+
+
+def test_what_is_measured_again_takes_the_place_of_what_there_was(tmp_path: Path) -> None:
+    """But for what is not measured now."""
+    output = tmp_path / "report.md"
+    save(record(), output.with_suffix(".json"))
+    keep(output, Read("puts", 1.0, 3_000, "calls", {"check": (0.3, 7_000_000)}))
+    assert load(output.with_suffix(".json")).reading[0].costs == {
+        "check": (0.3, 7_000_000), "race": (1.0, 5_000_000), "plain": (0.25, 1),
+    }  # fmt: skip
+    row = next(line for line in output.read_text().splitlines() if line.startswith("| puts x 1 "))
+    assert [cell.strip() for cell in row.split("|")[2:-1]] == ["3,000 calls", "10,000", "3,000", "7", "–", "4.00", "–"]
+    assert counted("stencil", "1,250 calls, 37,000 accesses, 3 MB") == (37_000, "accesses")
 
 
 def test_the_report_shows_what_was_measured() -> None:
