@@ -23,6 +23,9 @@ pub type Tried = Vec<(usize, usize)>;
 /// the last has. The empty one is the whole.
 pub type Part = Vec<Tried>;
 
+/// Events of the way to a part, at most: who begins with it goes that way again.
+const LONGEST_WAY: usize = 1_000;
+
 /// Behind whose event its own event of the same number comes, for each process (`pgasrob/analysis/line_up.py`).
 pub type Behind = Vec<Option<(usize, usize)>>;
 
@@ -141,11 +144,15 @@ impl Exploration {
     /// Gives away what there is to try at the first node where there is anything beside what is being followed, as a part
     /// for others; None where there is nothing.
     pub fn split(&mut self, tables: &Tables, world: &mut World) -> Result<Option<Part>> {
+        let last = self.nodes.len().saturating_sub(1).min(LONGEST_WAY);
+        if self.base >= last {
+            return Ok(None);
+        }
         let used = world.budget.used();
         let whole = Asked { longest: usize::MAX, part: Vec::new(), behind: self.behind.clone() };
         let mut way = Exploration::new(tables, world, whole)?;
         let (mut part, mut found) = (Vec::new(), false);
-        for at in 0..self.nodes.len().saturating_sub(1) {
+        for at in 0..last {
             part.push(self.tried(at));
             way.note_tried(tables, world, &part[at])?;
             if at >= self.base {
@@ -157,6 +164,10 @@ impl Exploration {
                 break;
             }
             way.go_as(tables, world, &part[at])?;
+        }
+        if !found {
+            // Nothing else can be tried at these nodes, so nothing need be asked for there.
+            self.base = last;
         }
         world.budget.give(world.budget.used().saturating_sub(used));
         Ok(found.then_some(part))
