@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pgasrob.analysis.tickets import numbered_accesses
+from pgasrob.analysis.tickets import Taken, numbered_accesses
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.robustness.reduction import infeasibility
@@ -16,6 +16,7 @@ from tests.support import examples, instance
 
 DECLARATIONS = "memory n, d, e, slot[20]; register r, s, v; queue q;"
 TAKE = "r <- fetch_add(0, n, 1);"
+SWAP = "r <- fetch(0, n); s <- compare_swap(0, n, r, r + 1);"
 PUT = "write(d, 0, slot + r, q);"
 
 
@@ -40,6 +41,13 @@ PUT = "write(d, 0, slot + r, q);"
         (f"v <- fetch_add(0, n, 2147483647); {TAKE} assume(r >= 0); assume(r < 9); {PUT}", False),
         (f"{TAKE} {PUT} v <- mem[slot + 1];", False),  # rank 0 looks at any slot
         (f"{TAKE} {PUT} barrier; if (me == 1) {{ write(d, 0, slot + 1, q); }}", False),
+        (f"{SWAP} if (s == r) {{ {PUT} }}", True),
+        (f"{SWAP} if (!(r != s)) {{ write(d, 0, slot + s, q); }}", True),
+        (f"{SWAP} {PUT}", False),  # it may have failed
+        (f"{SWAP} if (s != r) {{ {PUT} }}", False),
+        (f"{SWAP} s <- fetch(0, n); if (s == r) {{ {PUT} }}", False),
+        (f"{SWAP} r <- r + 1; if (s == r) {{ {PUT} }}", False),
+        (f"{SWAP.replace('r + 1', 'r - 1')} if (s == r) {{ {PUT} }}", False),
     ],
 )
 def test_which_puts_are_in_different_slots(block: str, settled: bool) -> None:
@@ -51,7 +59,36 @@ def test_which_puts_are_in_different_slots(block: str, settled: bool) -> None:
 
 def test_what_an_address_is_made_of() -> None:
     program = instance(f"{TAKE} s <- 2 * (r + 1); write(d, 0, slot + s, q);", nodes=2, declarations=DECLARATIONS)
-    assert {numbers for _, numbers in numbered_accesses(program).items()} == {(None, (0, 2, 5))}
+    assert {made and made.number for made in numbers_of(program)} == {None, (0, 2, 5)}
+
+
+def numbers_of(program: Instance) -> list[Taken | None]:
+    return [made for numbers in numbered_accesses(program).values() for made in numbers]
+
+
+@pytest.mark.parametrize(
+    ("block", "settled"),
+    [
+        (f"{TAKE} {PUT} {TAKE} {PUT}", True),
+        (f"{TAKE} {PUT} {PUT}", False),  # to one slot
+        (f"{TAKE} s <- r; {PUT} {TAKE} write(d, 0, slot + s, q);", False),
+        (f"{TAKE} s <- r; {TAKE} {PUT} write(d, 0, slot + s, q);", False),  # not known to be another one
+        (f"{TAKE} while (r < 9) {{ {PUT} {TAKE} }}", True),
+        (f"{TAKE} {PUT} if (me == 0) {{ {TAKE} }} else {{ {TAKE} }} {PUT}", True),
+        (f"{TAKE} {PUT} if (me == 0) {{ {TAKE} }} {PUT}", False),
+        (f"{TAKE} {PUT} s <- compare_swap(0, n, r, r + 1); if (me == 0) {{ assume(s == r); }} {PUT}", False),
+        (f"{TAKE} loop {{ assume(r < 9); {PUT} choose {{ {TAKE} }} or {{ v <- 1; }} }}", False),
+        (f"{TAKE} while (r < 9) {{ {PUT} v <- v + 1; if (v == 1) {{ {TAKE} }} }}", False),
+        ("r <- fetch(0, n); while (r < 9) { s <- compare_swap(0, n, r, r + 1); if (s == r) { $ } r <- s; }", True),
+        ("r <- fetch(0, n); while (r < 9) { s <- compare_swap(0, n, r, r + 1); if (s == r) { $ $ } r <- s; }", False),
+    ],
+)
+def test_a_rank_puts_to_other_slots_when_it_has_taken_another_number(block: str, settled: bool) -> None:
+    """In an unordered queue, so that its own puts might come in another order."""
+    declarations = DECLARATIONS.replace("queue q", "queue q unordered")
+    program = instance(block.replace("$", PUT), nodes=2, declarations=declarations)
+    assert any(all_steps(program))
+    assert any(infeasibility.choosable(program)) is not settled
 
 
 COMMANDS = (
@@ -60,6 +97,11 @@ COMMANDS = (
     "write(d, 0, slot + r, q);", "write(d, 0, slot + s, q);", "read(d, 0, slot + r, q);", "v <- fetch(0, slot + s);",
     "wait(q);", "barrier;", "if (me == 0) { v <- mem[slot + 1]; }", "if (me == 0) { mem[n] <- 0; }",
     "if (me == 1) { s <- fetch_add(0, n, 1); }",
+    "r <- fetch(0, n); s <- compare_swap(0, n, r, r + 1); if (r == s) { write(d, 0, slot + r, q); }",
+    "s <- compare_swap(0, n, r, r + 1); if (s == r) { write(d, 0, slot + s, q); write(d, 0, e, q); }",
+    "s <- compare_swap(0, n, r, r + 2); if (s == r) { skip; }",
+    "while (r < 2) { write(d, 0, slot + r, q); r <- fetch_add(0, n, 1); }",
+    "while (r < 2) { s <- compare_swap(0, n, r, r + 1); if (s == r) { write(d, 0, slot + r, q); } r <- fetch(0, n); }",
 )  # fmt: skip
 
 
@@ -67,7 +109,9 @@ def random_tickets(seed: int, commands: tuple[str, ...] = COMMANDS) -> Instance:
     """A program of two ranks that take numbers and put and get at slots."""
     chosen = random.Random(seed)
     block = " ".join(chosen.choices(commands, k=chosen.randint(3, 5)))
-    text = f"program tickets; nodes 2; {DECLARATIONS} process {{ {TAKE} {block} }}"
+    declarations = DECLARATIONS.replace("queue q", "queue q unordered") if seed % 2 else DECLARATIONS
+    take = TAKE if seed % 3 else "r <- fetch(0, n); s <- r;"
+    text = f"program tickets; nodes 2; {declarations} process {{ {take} {block} }}"
     return parse(text).instantiate()
 
 

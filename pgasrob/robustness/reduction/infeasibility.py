@@ -9,13 +9,13 @@ proof is in `proofs/reductions.md`, section 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 
 from pgasrob.analysis.faults import cannot_fault
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.symmetry import symmetry
-from pgasrob.analysis.tickets import Numbered, numbered_accesses
+from pgasrob.analysis.tickets import Place, Taken, numbered_accesses, taken_anew
 from pgasrob.analysis.touched import Planes, Touched
 from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program import core
@@ -72,64 +72,75 @@ def commands(instance: Instance) -> Commands:
     )
 
 
+Name = tuple[Place, Taken]
+"""A command whose address is made of a number that its rank took, and of which."""
+
+
 class _Cells:
     """The cells of an instance as the fixpoint names them.
 
-    A cell that some rank accesses by a number of its own (`tickets`) has further names: one for each rank and way in
-    which the address is made of the number, and one for all other accesses. An access conflicts with those names that
-    may be the same cell, which are not those of other ranks whose address is made in the same way.
+    A cell that some rank accesses by a number of its own (`tickets`) has further names: one for each command whose
+    address is made of the number, and one for all other accesses. An access conflicts with those names that may be the
+    same cell, which are not those of other ranks whose address is made in the same way, nor those of its own rank if it
+    takes a number between.
     """
 
     def __init__(self, instance: Instance) -> None:
         self._instance, self._numbered = instance, numbered_accesses(instance)
-        self._names: dict[Cell, dict[tuple[int, Numbered] | None, int]] = {}
+        self._names: dict[Cell, dict[Name | None, int]] = {}
         self._cells = len(instance.memory)
         for rank, automaton in enumerate(instance.automata) if self._numbered else ():
             for state, leaving in enumerate(automaton.out):
                 for transition in leaving:
-                    for touched, number in self._accesses(rank, state, transition):
-                        if number is not None:
-                            self._name(rank, number, touched.cells)
+                    for touched, name in self._accesses(rank, state, transition):
+                        if name is not None:
+                            self._name(name, touched.cells)
         self.planes = Planes(self._cells, instance.update_kinds)
 
-    def _name(self, rank: int, number: Numbered, cells: int) -> None:
+    def _name(self, named: Name, cells: int) -> None:
         for cell in members(cells):
             names = self._names.setdefault(cell, {})
-            for name in (None, (rank, number)):
+            for name in (None, named):
                 if name not in names:
                     names[name] = self._cells
                     self._cells += 1
 
-    def _accesses(self, rank: int, state: int, transition: Transition) -> list[tuple[Touched, Numbered | None]]:
-        """The accesses of a command, the one at its issue first, each with the number that its address is made of."""
+    def _accesses(self, rank: int, state: int, transition: Transition) -> list[tuple[Touched, Name | None]]:
+        """The accesses of a command, the one at its issue first, each with the name that it has by a number that its
+        address is made of."""
         made = ranges(self._instance).made(rank, state, transition)
         at_issue = core.at_issue(transition.form) is not None
-        numbers = self._numbered.get((rank, state, transition.occurrence))
+        place = rank, state, transition.occurrence
         accesses = [made.at_issue, *made.steps] if at_issue else list(made.steps)
-        return list(zip(accesses, numbers or [None] * len(accesses), strict=True))
+        numbers = self._numbered.get(place) or (None,) * len(accesses)
+        names = (None if taken is None else (place, taken) for taken in numbers)
+        return list(zip(accesses, names, strict=True))
 
-    def _access(self, rank: int, touched: Touched, number: Numbered | None) -> Access:
+    def _access(self, touched: Touched, own: Name | None) -> Access:
         named = [cell for cell in members(touched.cells) if cell in self._names] if self._names else []
         if not named:
             return Access(self.planes.bits(touched), self.planes.against(touched), touched.cells.bit_count() == 1)
-        own = None if number is None else (rank, number)
         made = touched.with_cells(lambda cells: cells | self._chosen(cells, lambda name: name == own))
         against = touched
-        if number is not None:
-            against = touched.with_cells(
-                lambda cells: self._chosen(cells, lambda name: name is None or name == own or name[1] != number)
-            )
-        certain = number is None and touched.cells.bit_count() == 1
+        if own is not None:
+            against = touched.with_cells(lambda cells: self._chosen(cells, partial(self._may_be, own)))
+        certain = own is None and touched.cells.bit_count() == 1
         return Access(self.planes.bits(made), self.planes.against(against), certain)
 
-    def _chosen(self, cells: int, chosen: Callable[[tuple[int, Numbered] | None], bool]) -> int:
+    def _may_be(self, own: Name, name: Name | None) -> bool:
+        """Whether accesses with these names may be to one cell."""
+        if name is None or name[1].number != own[1].number:
+            return True
+        return name[0][0] == own[0][0] and not taken_anew(self._instance, own, name)
+
+    def _chosen(self, cells: int, chosen: Callable[[Name | None], bool]) -> int:
         """The further names of ``cells`` that are ``chosen``."""
         names = (self._names.get(cell, {}) for cell in members(cells))
         return reduce(or_, (1 << place for of in names for name, place in of.items() if chosen(name)), 0)
 
     def command(self, rank: int, state: int, transition: Transition) -> Command:
         named, found = ranges(self._instance).named(rank, state, transition), self._accesses(rank, state, transition)
-        accesses = [self._access(rank, touched, number) for touched, number in found]
+        accesses = [self._access(touched, name) for touched, name in found]
         steps = len(core.steps_of(transition.form))
         of_steps = [touched.cells for touched, _ in found[len(found) - steps :]]
         cells = [each.bit_length() - 1 if each.bit_count() == 1 else None for each in of_steps]
