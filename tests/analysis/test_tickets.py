@@ -108,10 +108,11 @@ COMMANDS = (
 def random_tickets(seed: int, commands: tuple[str, ...] = COMMANDS) -> Instance:
     """A program of two ranks that take numbers and put and get at slots."""
     chosen = random.Random(seed)
-    block = " ".join(chosen.choices(commands, k=chosen.randint(3, 5)))
+    block, other = (" ".join(chosen.choices(commands, k=chosen.randint(3, 5))) for _ in range(2))
     declarations = DECLARATIONS.replace("queue q", "queue q unordered") if seed % 2 else DECLARATIONS
     take = TAKE if seed % 3 else "r <- fetch(0, n); s <- r;"
-    text = f"program tickets; nodes 2; {declarations} process {{ {take} {block} }}"
+    own = f"process 1 {{ {other} }}" if seed % 5 < 2 else ""
+    text = f"program tickets; nodes 2; {declarations} process {{ {take} {block} }} {own}"
     return parse(text).instantiate()
 
 
@@ -129,6 +130,15 @@ def test_no_violation_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
             mattered += 1
             assert not violated(program, steps), seed
     assert mattered >= examples(1, nightly=100)
+
+
+def test_who_accesses_a_slot_without_a_number_has_to_do_with_those_who_do() -> None:
+    """No access of rank 1 has the name that the load of rank 0 has beside its cell."""
+    text = """nodes 2; memory n, d = 1, e, slot[4]; register r, v; queue q unordered;
+    process 0 { write(d, 0, e, q); v <- mem[slot]; }
+    process 1 { r <- fetch_add(0, n, 1); write(d, 0, slot + r, q); wait(q); write(d, 0, e, q); }"""
+    program = parse(text).instantiate()
+    assert violated(program, all_steps(program)) and not violated(program, not_choosable(program))
 
 
 @pytest.mark.parametrize("nodes", [4, 16])

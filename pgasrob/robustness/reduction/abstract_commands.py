@@ -66,9 +66,10 @@ class Commands:
 
     ``of``: the commands by rank and control state; 0 is the first control state. ``completion``: what the completion
     rules ask of the program. ``cells``: how many there are; the accesses have a plane of them for reads, for writes and
-    for each kind of update. ``waited_for``: the updates for whose values some command may wait. ``many``: the ranks
-    that stand for any number of ranks, at least one. A cell of theirs is never a certain one. ``threads``: some of
-    the ranks are threads of one rank, of which each may pass a barrier while others stay where they are.
+    for each kind of update. ``names``: of which cells the last of these are further names (`analysis.tickets`).
+    ``waited_for``: the updates for whose values some command may wait. ``many``: the ranks that stand for any number of
+    ranks, at least one. A cell of theirs is never a certain one. ``threads``: some of the ranks are threads of one
+    rank, of which each may pass a barrier while others stay where they are.
     """
 
     of: Sequence[Sequence[Sequence[Command]]]
@@ -78,6 +79,7 @@ class Commands:
     waited_for: Accesses
     many: frozenset[int] = frozenset()
     threads: bool = False
+    names: Sequence[int] = ()
 
 
 def union(chain: Iterable[Access]) -> Accesses:

@@ -69,6 +69,7 @@ def commands(instance: Instance) -> Commands:
         len(cells.planes.kinds),
         cells.planes.bits(updates_waited_for(instance)),
         threads=instance.has_threads,
+        names=cells.further,
     )
 
 
@@ -88,22 +89,22 @@ class _Cells:
     def __init__(self, instance: Instance) -> None:
         self._instance, self._numbered = instance, numbered_accesses(instance)
         self._names: dict[Cell, dict[Name | None, int]] = {}
-        self._cells = len(instance.memory)
+        self.further: list[Cell] = []
         for rank, automaton in enumerate(instance.automata) if self._numbered else ():
             for state, leaving in enumerate(automaton.out):
                 for transition in leaving:
                     for touched, name in self._accesses(rank, state, transition):
                         if name is not None:
                             self._name(name, touched.cells)
-        self.planes = Planes(self._cells, instance.update_kinds)
+        self.planes = Planes(len(instance.memory) + len(self.further), instance.update_kinds)
 
     def _name(self, named: Name, cells: int) -> None:
         for cell in members(cells):
             names = self._names.setdefault(cell, {})
             for name in (None, named):
                 if name not in names:
-                    names[name] = self._cells
-                    self._cells += 1
+                    names[name] = len(self._instance.memory) + len(self.further)
+                    self.further.append(cell)
 
     def _accesses(self, rank: int, state: int, transition: Transition) -> list[tuple[Touched, Name | None]]:
         """The accesses of a command, the one at its issue first, each with the name that it has by a number that its

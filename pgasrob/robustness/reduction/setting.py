@@ -39,7 +39,7 @@ class Setting:
         self._states_of_others: dict[tuple[int, ...], list[set[int]]] = {}
         self._sides: list[list[int]] | None = None
         self._making: dict[int, list[int]] | None = None
-        self._cells = commands.cells
+        self._cells, self._names = commands.cells, commands.names
         self._planes = [commands.cells * plane for plane in range(2 + commands.kinds)]
         self.accessing = [
             (rank, state, command)
@@ -85,7 +85,10 @@ class Setting:
         if self._sides is None:
             self._sides = self._found_sides()
         sides = [cells for cells in self._sides[rank] if self._cells_of(source) & cells]
-        return reduce(or_, (cells << plane for cells in sides for plane in self._planes), 0)
+        # An access of another rank to a cell may conflict with one of its names alone.
+        first = self._cells - len(self._names)
+        named = [1 << first + place for place, cell in enumerate(self._names) if any(own >> cell & 1 for own in sides)]
+        return reduce(or_, (cells << plane for cells in [*sides, *named] for plane in self._planes), 0)
 
     def _found_sides(self) -> list[list[int]]:
         """For every rank the cells that it accesses, together those between which other ranks lead."""
@@ -112,8 +115,9 @@ class Setting:
         return found
 
     def _cells_of(self, accesses: Accesses) -> int:
+        """The cells that are accessed, without further names."""
         cells = reduce(or_, (accesses >> plane for plane in self._planes), 0)
-        return cells & (1 << self._cells) - 1
+        return cells & (1 << self._cells - len(self._names)) - 1
 
     def states_of_others(self, rank: int, state: int) -> list[set[int]]:
         """Where each rank may be while ``rank`` is before ``state``: in the same phase. [] when it never is."""
