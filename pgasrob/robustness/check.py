@@ -65,6 +65,9 @@ T = TypeVar("T")
 
 A_FEW = 1_000
 """States of SC runs that are looked at before it is asked whether the text says all of them."""
+STATES_PER_RANK = 16
+"""States for each rank that there are in all but the simplest programs, where not all ranks go one way."""
+
 MOST_FOR_OTHERS = 100_000
 """States of a search for runs without doubts, where those that were found may be none of the program, or as many as
 were looked at before."""
@@ -178,8 +181,8 @@ class Decided:
         most, of_facts = limits.max_states, None if decides else limits.sc_states(processes)
         if of_facts is not None and self.decision is Decision.VIOLATION:
             of_facts = of_facts * USUAL_PROCESSES // max(processes, USUAL_PROCESSES)
-            if of_facts < min(processes, limits.max_sc_states or processes):
-                of_facts = 0  # not all would be seen: there are more states than ranks
+            if of_facts < min(STATES_PER_RANK * processes, limits.max_sc_states or 0):
+                of_facts = 0  # not all would be seen
         reached: Reason = StateLimit(most or 0)
         if of_facts is not None and (most is None or of_facts < most):
             most, reached = of_facts, ScStateLimit(of_facts)
