@@ -65,9 +65,9 @@ def private_cells(flows: Iterable[Flow], cells: int, registers: int) -> PrivateC
 def _plain(form: Form) -> Access[Place] | None:
     """The access of a command to a cell that may be private, if it is."""
     match form:
-        case core.Immediate(access, condition=None, until=None, update=None):
+        case core.Immediate(access, condition=None, update=None):
             return access
-        case core.Immediate(access, condition=None, until=None, update=Update("set"), register=None):
+        case core.Immediate(access, condition=None, update=Update("set"), register=None):
             return access
         case core.Transfer(captured=access, update=None | Update(operand=None, expected=None)):
             return access

@@ -68,3 +68,9 @@ def test_what_is_read_after_the_issue_is_no_register(monkeypatch: pytest.MonkeyP
     assert verdict(program, 7) == "not robust" and not proof(program).holds
     with_x_for_private(monkeypatch)
     assert proof(program).holds
+
+
+def test_a_poll_of_a_private_cell_is_a_look_at_the_register() -> None:
+    poll = "mem[f] <- 1; r <- 0; while (r != 1) { r <- mem[f]; }"
+    program = parse(f"{HEADER} write(x, me < 2 ? 1 - me : me, y, q); {poll} r <- mem[y]; }}")
+    assert verdict(program, 2) == "not robust" and not proof(program).holds
