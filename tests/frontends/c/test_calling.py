@@ -70,7 +70,7 @@ def test_a_call_may_end_the_rank() -> None:
     parts, made = at_call("f", lambda call: Outcome(ends=True))
     parts.position.state.notes[LEFT_OPEN] = "finalized"
     made.call(current(parts))
-    assert not parts.writer.open and parts.facts.published[0, "finalized"] is True
+    assert not parts.writer.open and parts.facts.published["finalized"][0] is True
 
 
 def test_a_call_with_several_outcomes_branches() -> None:
