@@ -31,6 +31,19 @@ GREATEST = INT32.range[1]
 """The greatest number that a counter may reach."""
 
 
+class KnownCell(NamedTuple):
+    """A cell of some rank that is known from the text."""
+
+    rank: int
+    address: int
+
+
+def known_cell(place: core.Place) -> KnownCell | None:
+    """The cell that ``place`` is for every rank; None where the text does not say so."""
+    rank, address = None if place.rank is None else constant(place.rank), constant(place.address)
+    return None if rank is None or address is None else KnownCell(rank, address)
+
+
 class Counting(NamedTuple):
     """A command that counts: by how much, and the register that gets the old value; ``expected`` of a compare_swap, and
     with what the old value is compared where no register gets it."""

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from pgasrob.analysis.counters import Counting, counting
+from pgasrob.analysis.counters import Counting, KnownCell, counting, known_cell
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.remembered import remembered
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.expressions import NEGATED, Register, Unary, constant
 from pgasrob.program.instance import Instance
-from pgasrob.program.rounds import Edge, is_below, loops, uncounted_loops
+from pgasrob.program.rounds import Edge, edges_of, is_below, loops, uncounted_loops
 
 MOST_STEP, MOST_BOUND, MOST_TRANSITIONS = 1 << 10, 1 << 29, 1 << 19
 """What a cell grows by at once, up to which bound it is compared, and the commands of all ranks that may change it once
@@ -91,26 +91,15 @@ def _barriers(automaton: ControlAutomaton) -> tuple[str, ...] | None:
     return ends.pop() if len(ends) == 1 else None
 
 
-class _Cell(NamedTuple):
-    """A cell that is known from the text."""
-
-    rank: int
-    address: int
-
-
 class _Loops:
     """The loops of ``instance`` that are not counted."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._grow: dict[_Cell, bool] = {}
+        self._grow: dict[KnownCell, bool] = {}
 
     def all_end(self) -> bool:
-        for own in self._instance.automata:
-            edges = [(state, edge) for state, leaving in enumerate(own.out) for edge in leaving]
-            if not all(map(self._ends, uncounted_loops(edges))):
-                return False
-        return True
+        return all(self._ends(loop) for own in self._instance.automata for loop in uncounted_loops(edges_of(own)))
 
     def _ends(self, loop: Sequence[Edge]) -> bool:
         """Whether a rank goes round only so often: each round tries to count, and the number that it takes is below a
@@ -122,13 +111,13 @@ class _Loops:
         ways = (_Numbers.of(loop, cell, counts) for _, counts in counted)
         return any(way is not None and way.takes() for way in ways)
 
-    def _only_grows(self, cell: _Cell) -> bool:
+    def _only_grows(self, cell: KnownCell) -> bool:
         """Whether all that changes ``cell`` adds something to it, in no loops but those that are asked about."""
         if cell not in self._grow:
             self._grow[cell] = all(self._counts_alone(cell))
         return self._grow[cell]
 
-    def _counts_alone(self, cell: _Cell) -> Iterator[bool]:
+    def _counts_alone(self, cell: KnownCell) -> Iterator[bool]:
         instance, known = self._instance, ranges(self._instance)
         bit = 1 << cell.rank * instance.size + cell.address
         for rank, automaton in enumerate(instance.automata):
@@ -151,12 +140,12 @@ class _Numbers(NamedTuple):
     brings the number there."""
 
     loop: Sequence[Edge]
-    cell: _Cell
+    cell: KnownCell
     counts: Counting
     register: int
 
     @staticmethod
-    def of(loop: Sequence[Edge], cell: _Cell, counts: Counting) -> _Numbers | None:
+    def of(loop: Sequence[Edge], cell: KnownCell, counts: Counting) -> _Numbers | None:
         """The one in which ``loop`` counts so; None where no register has the number."""
         number = counts.register if counts.expected is None else counts.expected
         register = number.index if isinstance(number, Register) else number
@@ -199,9 +188,6 @@ class _Numbers(NamedTuple):
         return form.condition == fails and form.register == self.counts.register
 
 
-def _cell(form: core.Form) -> _Cell | None:
+def _cell(form: core.Form) -> KnownCell | None:
     """The cell that a command accesses at once, if the text says so."""
-    if not isinstance(form, core.Immediate) or form.access.cell.rank is None:
-        return None
-    rank, address = constant(form.access.cell.rank), constant(form.access.cell.address)
-    return None if rank is None or address is None else _Cell(rank, address)
+    return known_cell(form.access.cell) if isinstance(form, core.Immediate) else None

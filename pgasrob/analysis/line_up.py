@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from pgasrob.analysis.counters import KnownCell, known_cell
 from pgasrob.analysis.rank_types import Symmetry
 from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
-from pgasrob.program.expressions import constant
 from pgasrob.program.instance import Instance
 
 
@@ -40,14 +40,14 @@ def line_up(instance: Instance) -> tuple[Behind | None, ...]:
     return tuple(found)
 
 
-def first_contended(instance: Instance, rank: int) -> tuple[int, tuple[int, int]] | None:
+def first_contended(instance: Instance, rank: int) -> tuple[int, KnownCell] | None:
     """The number of the event of ``rank`` in which it first accesses a known cell by an atomic that conflicts with
-    itself, and the cell as its rank and address; None where there is none among the commands of each run."""
+    itself, and the cell; None where there is none among the commands of each run."""
     for place, form in enumerate(_always_first(instance.automata[rank])):
         match form:
-            case core.Immediate(core.Access(core.Place(address, owner), True, True, "", ()), None, _, _, None):
-                where = None if owner is None else constant(owner), constant(address)
-                return None if where[0] is None or where[1] is None else (place, (where[0], where[1]))
+            case core.Immediate(core.Access(where, True, True, "", ()), None, _, _, None):
+                cell = known_cell(where)
+                return None if cell is None else (place, cell)
     return None
 
 

@@ -22,17 +22,21 @@ _TOWARDS = {1: "<", -1: ">"}
 
 def endless(automaton: ControlAutomaton) -> tuple[bool, ...]:
     """For each control state whether a rank may come back to it without an end."""
-    edges = [(state, edge) for state, leaving in enumerate(automaton.out) for edge in leaving]
     found = [False] * len(automaton.out)
-    for inside in uncounted_loops(edges):
+    for inside in uncounted_loops(edges_of(automaton)):
         for state, _ in inside:
             found[state] = True
     return tuple(found)
 
 
+def edges_of(automaton: ControlAutomaton) -> list[Edge]:
+    """All edges of ``automaton``."""
+    return [(state, edge) for state, leaving in enumerate(automaton.out) for edge in leaving]
+
+
 def uncounted_loops(edges: Sequence[Edge]) -> list[list[Edge]]:
     """The largest loops of ``edges`` that are not counted."""
-    return [inside for inside in loops(edges) if not is_counted(inside)]
+    return [inside for inside in loops(edges) if not _is_counted(inside)]
 
 
 def loops(edges: Sequence[Edge]) -> list[list[Edge]]:
@@ -50,7 +54,7 @@ def loops(edges: Sequence[Edge]) -> list[list[Edge]]:
     return list(found.values())
 
 
-def is_counted(edges: Sequence[Edge]) -> bool:
+def _is_counted(edges: Sequence[Edge]) -> bool:
     """Whether no way round these edges, which lead to each other, is without an end: a counter goes on only so often,
     and what is left where it does not go on is counted, too."""
     steps: dict[int, set[tuple[int, IntType] | None]] = {}
@@ -66,7 +70,7 @@ def is_counted(edges: Sequence[Edge]) -> bool:
         if any(core.register_set(edge.form) == register for loop in untested for _, edge in loop):
             continue
         left = [each for each in edges if core.register_set(each[1].form) != register]
-        if all(map(is_counted, loops(left))):
+        if all(map(_is_counted, loops(left))):
             return True
     return False
 

@@ -120,7 +120,7 @@ def effect_to_json(effect: library.Effect, instance: Instance) -> EffectDetail:
         "failed": None if effect.failed is None else [at(each.rank, each.occurrence) for each in effect.failed],
         "place": reached,
         "assertion": None if effect.assertion is None else at(effect.assertion.rank, effect.assertion.occurrence),
-        "but_for": only_compared(instance.automata) if instance.tests else [],
+        "but_for": only_compared(instance.automata),
         "exhaustive": effect.reason is None and effect.kind != "none found",
         "reason": None if effect.reason is None else str(effect.reason),
         "reason_code": None if effect.reason is None else effect.reason.code,

@@ -104,7 +104,7 @@ class Outcomes(Result):
     def only_compares(self) -> bool:
         """Whether some values that are fetched are read in the default reading only as far as they are compared; here
         they are what registers hold."""
-        return self._as_checked.tests and bool(only_compared(self._as_checked.automata))
+        return bool(only_compared(self._as_checked.automata))
 
     @property
     def _as_checked(self) -> Instance:
