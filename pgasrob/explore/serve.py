@@ -71,6 +71,8 @@ def serve(shown: Shown, service: Service, browser: bool, announce: Callable[[str
             if folder is not None:
                 Thread(target=_open, args=(address, folder), daemon=True).start()  # it may take its time
 
+        # asyncio warns where a process is killed that has just ended by itself: `Popen.kill` has waited for it then.
+        logging.getLogger("asyncio").setLevel(logging.ERROR)
         workers = Workers(service)
         config = uvicorn.Config(
             application(shown, service, workers),

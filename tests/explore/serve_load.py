@@ -55,7 +55,7 @@ def served(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         yield started, found[0].replace("0.0.0.0", "127.0.0.1")
         started.send_signal(signal.SIGTERM)
         _, said = started.communicate(timeout=30)
-        assert (started.returncode, said) == (130, "")
+        assert (started.returncode, said) == (130, ""), f"exit code {started.returncode}, and it said: {said}"
     finally:
         started.kill()
         started.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import signal
@@ -23,7 +24,7 @@ httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 
 import anyio  # noqa: E402
 
-from pgasrob.explore import answer_processes, answers  # noqa: E402
+from pgasrob.explore import answer_processes, answers, serve  # noqa: E402
 from pgasrob.explore.answer_processes import Turn, Workers  # noqa: E402
 from pgasrob.explore.answers import answer as answer_of  # noqa: E402
 from pgasrob.explore.app import Shown, application  # noqa: E402
@@ -354,6 +355,20 @@ def test_who_answers_ends_with_a_server_that_is_killed(served: tuple[subprocess.
             time.sleep(0.05)
         started.kill()
     assert workers and gone(workers, 3) and searching.exception() is not None
+
+
+def test_that_a_killed_process_had_ended_is_said_to_nobody(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = logging.getLogger("asyncio")
+    monkeypatch.setattr(serve._Server, "run", lambda *_, **__: said.warning("Unknown child process pid 1"))
+    before = said.level
+    try:
+        shown = Shown("", Linked(TEXT, "pgas", None, ()), FrontEnd(), DEFAULT_READING, alone=True)
+        serve.serve(shown, Service("serve"), False, lambda _: None)
+    finally:
+        said.setLevel(before)
+    assert caplog.messages == []
 
 
 def test_who_brings_no_request_is_sent_away() -> None:
