@@ -713,6 +713,9 @@ SLOW: dict[str, str] = {
         no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong
         without_a_rule_there_is_a_wrong_proof/4
     """,
+    "robustness/every_n/test_lock_tokens.py": """
+        no_proof_of_a_random_program_is_wrong what_is_proved/3 without_a_condition_there_is_a_wrong_proof/4
+    """,
     "robustness/every_n/test_symbolic_values.py": """
         values_of_random_expressions
     """,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from pgasrob.program import core
 from pgasrob.program.bits import members
-from pgasrob.robustness.every_n.linear import Linear, Value, exactly
+from pgasrob.robustness.every_n.linear import Value, exactly
 from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.taken_numbers import BEGINNING, TakenNumbers, named_by
 from pgasrob.robustness.every_n.unfold import Unfolded
@@ -79,7 +79,7 @@ class KnownRanks:
                     continue
                 if writer.rank == rank:
                     found.append(writer)
-                elif not self._writes_own(writer, more) and not self._carries_own(writer, more, me, written):
+                elif not self._writes_own(writer, more):
                     return None
         return found
 
@@ -92,27 +92,3 @@ class KnownRanks:
             value for access, _, value in self._unfolded.writes(rank, state, transition.form) if access == writer.access
         ]
         return found == [own]
-
-    def _carries_own(self, writer: Writer, more: int, me: Linear, written: Written) -> bool:
-        """Whether what is written comes from a cell of the writer's own, in which there is only the number of its rank
-        and so much more, and another one than ``me`` in the beginning."""
-        rank, state = writer.rank, writer.state
-        form = self._unfolded.ranks[rank].automaton.out[state][self._place_of(writer)].form
-        if not isinstance(form, core.Transfer) or form.update is not None or form.steps[0].kind != "popa":
-            return False
-        place = form.steps[0].access.cell
-        slots = self._unfolded.slots(rank, state, place.address)
-        if place.rank is not None or len(slots) != 1:
-            return False
-        if self._unfolded.values[rank].may_be("==", self._initial[slots[0]], exactly(me)):
-            return False
-        return all(
-            each.rank == rank and self._is_at_home(each) and self._writes_own(each, more)
-            for cell in members(self._ranks.cells(rank, state, place)[0])
-            for each, _ in written.get(cell, ())
-        )
-
-    def _is_at_home(self, writer: Writer) -> bool:
-        """Whether a write is to the rank's own memory."""
-        form = self._unfolded.ranks[writer.rank].automaton.out[writer.state][self._place_of(writer)].form
-        return core.accesses_of(form)[writer.access].cell.rank is None

@@ -12,7 +12,7 @@ from operator import or_
 
 from pgasrob.program import core
 from pgasrob.program.bits import members
-from pgasrob.program.graphs import following, reached
+from pgasrob.program.graphs import following
 from pgasrob.robustness.every_n.known_ranks import KnownRanks
 from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.named_commands import Ranks
@@ -44,7 +44,6 @@ class _Search:
             ]
             for of in commands.of
         ]
-        self.untouched: dict[tuple[int, int], set[int]] = {}  # by rank and slot
         self.written: dict[int, list[tuple[Writer, Value]]] = {}  # by cell
         for writer, cells, value in self._writes():
             for cell in members(cells):
@@ -131,25 +130,7 @@ class _Search:
         slots = self.unfolded.slots(rank, state, place.address)
         if place.rank is not None or rank in self.commands.many or len(slots) != 1:
             return False
-        if (rank, slots[0]) not in self.untouched:
-            self.untouched[rank, slots[0]] = self._without_store(rank, slots)
-        return state not in self.untouched[rank, slots[0]]
-
-    def _without_store(self, rank: int, slots: Sequence[int]) -> set[int]:
-        """The states to which a rank may come without having stored to a cell of its own."""
-        out = self.unfolded.ranks[rank].automaton.out
-
-        def before(at: int) -> Iterator[int]:
-            for command, edge in zip(self.commands.of[rank][at], out[at], strict=True):
-                match edge.form:
-                    case core.Immediate(core.Access(core.Place(address, None)), update=core.Update("set")):
-                        stores = self.unfolded.slots(rank, at, address) == slots
-                    case _:
-                        stores = False
-                if command.possible and not stores:
-                    yield command.target
-
-        return reached({0}, before)
+        return self.unfolded.settled.is_stored(rank, state, slots[0])
 
     def _issued(self, rank: int, state: int, command: Command, known: tuple[States, ...]) -> tuple[States, ...] | None:
         """What is known once a command is issued; None when it cannot be."""

@@ -23,6 +23,7 @@ from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import ZERO, Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
 from pgasrob.robustness.every_n.linear import exactly, number
+from pgasrob.robustness.every_n.lock_tokens import tokens_of
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.named_commands import Ranks, rules_of
 from pgasrob.robustness.every_n.named_views import views_of
@@ -209,7 +210,8 @@ class Prover:
         commands = ranks.commands()
         views = views_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else None
         pairs = PairStates(known, ranks, commands, self._initial) if by_pairs and isinstance(known, Unfolded) else None
-        return Setting(commands, views, pairs)
+        tokens = tokens_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else ()
+        return Setting(commands, views, pairs, tokens)
 
     @property
     def _polls_wait(self) -> bool:

@@ -100,7 +100,7 @@ class ScPairs(Known):
         self.names = range(len(case.names))
         self.many = frozenset(number for number, name in enumerate(case.names) if name.rest)
         self._initial = [exactly(number(value)) for value in initial]
-        self._read = unfolded.read
+        self._read, self._settled = unfolded.read, unfolded.settled
         self._located = Ranks(case, self, (), rules, polls_wait=False)
         self._following: dict[tuple[int, int], list[States]] = {}
         self.meanwhile: list[list[list[States]]] = []
@@ -132,7 +132,9 @@ class ScPairs(Known):
         key = rank, state, place
         if key not in self._known_held:
             whole, cells = super().held(rank, state, place), self.cells(rank, state, place)
-            self._known_held[key] = self._last_held(rank, state, whole, cells) if self.meanwhile else whole
+            settled = self._settled.held(rank, state, place)
+            last = self._last_held(rank, state, whole, cells) if self.meanwhile and not settled else whole
+            self._known_held[key] = settled or last
         return self._known_held[key]
 
     def _last_held(self, rank: int, state: int, whole: Value, cells: int) -> Value:

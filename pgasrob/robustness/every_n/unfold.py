@@ -16,6 +16,7 @@ from pgasrob.program.expressions import Expr
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
+from pgasrob.robustness.every_n.settled_cells import SettledCells
 from pgasrob.robustness.every_n.symbolic_values import File
 
 MOST_FILES = 32
@@ -51,10 +52,15 @@ class Unfolded(Known):
         super().__init__(ranks, flow.values, flow.layout, flow.initial, flow.memory, [each.files for each in unfolded])
         self.read = [each.read for each in unfolded]
         self.origins = [each.origins for each in unfolded]
+        self.settled = SettledCells(self)
 
     def possible(self, rank: int, state: int, transition: Transition) -> bool:
         """Whether a command can be issued; one that is not possible leads nowhere."""
         return self.files[rank][transition.target] is not None
+
+    def held(self, rank: int, state: int, place: core.Place) -> Value:
+        """The values that a command before ``state`` may find in a cell."""
+        return self.settled.held(rank, state, place) or super().held(rank, state, place)
 
 
 class _Unfolding:
@@ -139,9 +145,23 @@ class _Unfolding:
         low, high = domain.span(value)
         if high - low < MOST_READ:
             return [between(each, each) for each in range(low, high + 1)]
-        update = form.update
-        expected = None if update is None or update.expected is None else self._values.of(update.expected, file)
-        if expected is None or expected[0] != expected[1] or not self._values.may_be("==", value, expected):
+        return self._apart(value, self._compared(file, form))
+
+    def _compared(self, file: File, form: core.Immediate[core.Place, Expr]) -> Value | None:
+        """The value that is read by itself: what a compare-and-swap expects, or what a swap finds where it is first."""
+        match form.update:
+            case core.Update("compare_swap", _, expected) if expected is not None:
+                return self._values.of(expected, file)
+            case core.Update("set"):
+                address = self._values.of(form.access.cell.address, file)
+                slots = self._flow.layout.held_in(self._flow.ranks[self._rank].name.domain, address)
+                return between(*[self._flow.initial[slots[0]]] * 2) if len(slots) == 1 else None
+        return None
+
+    def _apart(self, value: Value, one: Value | None) -> list[Value]:
+        """``value`` in parts, of which ``one`` is one, if it is always the same number of a rank."""
+        if one is None or one[0] != one[1] or not self._values.may_be("==", value, one):
             return [value]
-        parts = (value[0], expected[0].shifted(-1)), expected, (expected[0].shifted(1), value[1])
+        domain = self._flow.ranks[self._rank].name.domain
+        parts = (value[0], one[0].shifted(-1)), one, (one[0].shifted(1), value[1])
         return [part for part in parts if domain.range(part[1].minus(part[0]))[1] >= 0]

@@ -139,6 +139,8 @@ class Fixpoint:
         self.waiting: list[tuple[_Place, _Way]] = []
         # What ranks may issue before a barrier comes, where more is known of that.
         self.issued: set[int] | None = None
+        # The tokens that the source's rank has.
+        self.tokens = [each for each in setting.tokens if each.holding[rank] >> state & 1]
         # With threads: whether somebody has passed a barrier since the choice.
         self.passed = False
         # How the source's rank comes to a barrier, as long as it is not known where the others are; then None.
@@ -218,7 +220,12 @@ class Fixpoint:
         """Where another rank may be before a barrier comes, by what is known of it and the source's rank."""
         if other == self.rank:
             return self.states_of_others[other]
-        states = [at for at in self.states_of_others[other] if views.may_be_at_once(self.rank, self.state, other, at)]
+        states = [
+            at
+            for at in self.states_of_others[other]
+            if views.may_be_at_once(self.rank, self.state, other, at)
+            and not any(token.holding[other] >> at & 1 for token in self.tokens)
+        ]
         found = set(states)
         while states:
             stop_point()
@@ -240,6 +247,8 @@ class Fixpoint:
         """Whether what ``command`` reads may be there, so many barriers after the choice."""
         if phase == 0 and self.issued is not None and id(command) not in self.issued:
             return False
+        if any(id(command) in token.needing and token.putting.isdisjoint(self.happened) for token in self.tokens):
+            return False  # the source's rank has not handed it on
         return self._may_be_satisfied(command)
 
     def _may_be_satisfied(self, command: Command) -> bool:

@@ -42,6 +42,17 @@ class Views:
         return one is not None and two is not None and bool(one[other] >> at & 1 and two[rank] >> state & 1)
 
 
+class Token(NamedTuple):
+    """What at most one rank has. ``holding``: for each rank the states at which it has it. ``putting``: the accesses by
+    which it may be handed on, each by the identity of its command and its number there. ``needing``: the identities of
+    the commands that only a rank which has it can issue, or by which one takes it; but for those of the source's rank
+    where that has it."""
+
+    holding: Sequence[States]
+    putting: AbstractSet[tuple[int, int]]
+    needing: AbstractSet[int]
+
+
 Happened = AbstractSet[tuple[int, int]]
 """Accesses, each by the identity of its command and its number there."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
 
@@ -10,7 +10,7 @@ from pgasrob.program import core
 from pgasrob.program.bits import members
 from pgasrob.program.graphs import blocks, reached
 from pgasrob.robustness.reduction.abstract_commands import Accesses, Commands
-from pgasrob.robustness.reduction.pairwise import Pairwise, Views
+from pgasrob.robustness.reduction.pairwise import Pairwise, Token, Views
 from pgasrob.stop_points import stop_point
 
 PHASES = 16
@@ -21,16 +21,23 @@ WIDE = 100
 
 
 class Setting:
-    """What the fixpoints of all sources share; with ``views`` they know of two ranks at once.
+    """What the fixpoints of all sources share; with ``views`` they know of two ranks at once, and
+    of the ``tokens``.
 
     ``of``: the commands of every rank and control state. ``accessing``: all that access something, as (rank, state,
     command). ``phases``: for every phase and every rank the control states it may be in. ``looks``: commands looked at
     so far.
     """
 
-    def __init__(self, commands: Commands, views: Views | None = None, pairs: Pairwise | None = None) -> None:
+    def __init__(
+        self,
+        commands: Commands,
+        views: Views | None = None,
+        pairs: Pairwise | None = None,
+        tokens: Sequence[Token] = (),
+    ) -> None:
         self.looks = 0
-        self.views, self.pairs = views, pairs
+        self.views, self.pairs, self.tokens = views, pairs, tokens
         self.commands = commands.of
         self.nodes = len(commands.of)
         self.completion, self.many = commands.completion, commands.many

@@ -155,6 +155,10 @@ NOT_PROVED = {
     "other end": shmem("shmem_long_put_nbi(&b[2 * n - 1 - me], &one, 1, 0); shmem_long_put(&b[n + me], &one, 1, 0);"),
     "outside": shmem("r = a[n];"),
     "before": shmem("a[me - 1] = 1;"),
+    "another element": shmem(
+        "if (!me) { a[0] = 1; shmem_long_put_nbi(b, &one, 1, 1); r = a[1]; }",
+        "if (me == 1) { shmem_long_atomic_inc(&a[1], 0); r = *b; }",
+    ),
     "updates": shmem("shmem_long_atomic_add(&a[(me + 1) % n], 1, 0); r = shmem_long_g(&a[me], 0);"),
 }
 
