@@ -462,8 +462,8 @@ THROUGH: dict[str, str] = {
     "robustness/every_n/test_growing.py": """
         robustness.every_n.again robustness.every_n.memory
     """,
-    "robustness/every_n/test_known_ranks.py": """
-        robustness.every_n.taken_numbers
+    "robustness/every_n/test_lock_tokens.py": """
+        robustness.every_n.token_edges
     """,
     "robustness/every_n/test_named_views.py": """
         robustness.every_n.named_commands robustness.every_n.unfold robustness.reduction.abstract_commands

@@ -697,11 +697,14 @@ SLOW: dict[str, str] = {
         no_proof_of_a_random_program_is_wrong what_is_not_robust_is_not_proved/3
         without_a_rule_there_is_a_wrong_proof/4
     """,
-    "robustness/every_n/test_known_ranks.py": """
-        an_mcs_lock no_proof_of_a_random_program_is_wrong without_a_condition_there_is_a_wrong_proof/2
-    """,
     "robustness/every_n/test_named_views.py": """
         no_proof_of_a_random_program_is_wrong
+    """,
+    "robustness/every_n/test_lock_tokens.py": """
+        no_proof_of_a_random_program_is_wrong what_is_proved/3 without_a_condition_there_is_a_wrong_proof/4
+    """,
+    "robustness/every_n/test_number_tokens.py": """
+        an_mcs_lock/2 no_proof_of_a_random_program_is_wrong without_a_condition_there_is_a_wrong_proof/4
     """,
     "robustness/every_n/test_pair_states.py": """
         no_proof_of_random_rounds_is_wrong what_is_proved/2 without_a_condition_there_is_a_wrong_proof/3
@@ -712,9 +715,6 @@ SLOW: dict[str, str] = {
     "robustness/every_n/test_soundness.py": """
         no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong
         without_a_rule_there_is_a_wrong_proof/4
-    """,
-    "robustness/every_n/test_lock_tokens.py": """
-        no_proof_of_a_random_program_is_wrong what_is_proved/3 without_a_condition_there_is_a_wrong_proof/4
     """,
     "robustness/every_n/test_symbolic_values.py": """
         values_of_random_expressions

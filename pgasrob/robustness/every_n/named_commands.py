@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import NamedTuple
 
 from pgasrob.analysis.touched import Planes, Touched, touching
@@ -25,7 +23,6 @@ from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
 from pgasrob.robustness.every_n.memory import Element
 from pgasrob.robustness.every_n.rank_cases import Case, Name
 from pgasrob.robustness.every_n.symbolic_values import constant
-from pgasrob.robustness.every_n.taken_numbers import TakenNumbers
 from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands, known_operands
 
 
@@ -77,9 +74,7 @@ class Ranks:
         self.slots = [*range(flow.layout.cells), *(each.slot for each in self._elements)]
         """Of the cells of a name, by number."""
         self.size = len(self.slots)
-        self._taken = TakenNumbers(flow)
-        more = 0 if self._taken.slot is None else len(self.names)
-        self.planes = Planes((len(self.names) + len(self.rest) + more) * self.size, kinds)
+        self.planes = Planes((len(self.names) + len(self.rest)) * self.size, kinds)
         self._keys: dict[Linear, int] = {}
         self._waited_for = 0  # cells
         self._again: dict[int, Again] = {}
@@ -205,10 +200,7 @@ class Ranks:
         if access.commutes:  # whoever updates a cell has one access to it
             elements = [self.flow.layout.whole(each.slot) for each in elements]
         here = self._here(numbered, elements, apart=True)
-        if not own and not access.commutes and self._taken.is_taken(rank, state, place):
-            made, against = self._made_where_taken(rank, *here)
-        else:
-            made, against = self._made(rank, target, *here, own)
+        made, against = self._made(rank, target, *here, own)
 
         def touched(cells: int) -> Touched:
             return touching(cells, reads, access.writes, access.commutes)
@@ -288,29 +280,14 @@ class Ranks:
         """The cells that an access to ``here`` may be to, and those of other accesses that may conflict with it, by the
         cells of one name that do."""
         if own:
-            return here << self._own(rank), there << rank * self.size | self._where_taken(there)
-        made, against = 0, self._where_taken(there)
+            return here << self._own(rank), there << rank * self.size
+        made = against = 0
         for name in target.names:
             made |= here << name * self.size
             against |= there << name * self.size
             if self.names[name].rest:
                 against |= there << self._own(name)
         return made, against
-
-    def _made_where_taken(self, rank: int, here: int, there: int) -> tuple[int, int]:
-        """The same for an access in the memory of a rank whose number has been taken, which no other rank has."""
-        first = len(self.names) + len(self.rest)
-        against = 0 if self.names[rank].rest else there << (first + rank) * self.size
-        for cells in range(first):
-            against |= there << cells * self.size
-        return here << (first + rank) * self.size, against
-
-    def _where_taken(self, there: int) -> int:
-        """The cells of accesses in the memory of ranks whose numbers have been taken."""
-        if self._taken.slot is None:
-            return 0
-        first = len(self.names) + len(self.rest)
-        return reduce(or_, (there << (first + rank) * self.size for rank in range(len(self.names))), 0)
 
     def _own(self, rank: int) -> int:
         """The number from which on cells are those that ranks of the rest access in their own memory."""

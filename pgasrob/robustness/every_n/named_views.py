@@ -13,7 +13,6 @@ from operator import or_
 from pgasrob.program import core
 from pgasrob.program.bits import members
 from pgasrob.program.graphs import following
-from pgasrob.robustness.every_n.known_ranks import KnownRanks
 from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.unfold import Unfolded
@@ -48,11 +47,10 @@ class _Search:
         for writer, cells, value in self._writes():
             for cell in members(cells):
                 self.written.setdefault(cell, []).append((writer, value))
-        self.known_ranks = KnownRanks(unfolded, ranks, commands, self.initial)
         self.writers = {
             id(command): writers
             for rank, state, place, command in self._all()
-            if (writers := self._writers(rank, state, place))
+            if (writers := self._writers(rank, state, place)) is not None
         }
         self.known: list[list[tuple[States, ...] | None]] = [[None] * len(of) for of in commands.of]
 
@@ -76,10 +74,7 @@ class _Search:
                     changed = changed or new != old
                     self.known[rank][command.target] = new
         possible = {
-            id(command): [
-                [writer for writer in writers if self._may_come_before(writer, rank, state)]
-                for writers in self.writers[id(command)]
-            ]
+            id(command): [writer for writer in self.writers[id(command)] if self._may_come_before(writer, rank, state)]
             for rank, state, _, command in self._all()
             if id(command) in self.writers
         }
@@ -107,23 +102,21 @@ class _Search:
                 writer = Writer(rank, state, command.target, id(command), access)
                 yield writer, self.ranks.cells(rank, state, cell)[0], domain.without_rank(value)
 
-    def _writers(self, rank: int, state: int, place: int) -> list[list[Writer]]:
-        """Lists of commands of each of which one has been issued before a command: of those that may have written the
-        value that it reads, unless it may be the initial one, and of those by which these know whom to write to."""
+    def _writers(self, rank: int, state: int, place: int) -> list[Writer] | None:
+        """The commands of which one has been issued before a command: those that may have written the value that it
+        reads; None where it may be the initial one."""
         value = self.unfolded.read[rank][state][place]
         form = self.unfolded.ranks[rank].automaton.out[state][place].form
         if value is None or not isinstance(form, core.Immediate):
-            return []
+            return None
         _, cells = self.ranks.cells(rank, state, form.access.cell)
         values = self.unfolded.values[rank]
         slots = {self.ranks.slots[cell % self.ranks.size] for cell in members(cells)}
         from_the_beginning = any(values.may_be("==", value, self.initial[slot]) for slot in slots)
         if from_the_beginning and not self._is_overwritten(rank, state, form.access.cell):
-            return []
+            return None
         found = (each for cell in members(cells) for each in self.written.get(cell, ()))
-        writers = [writer for writer, written in found if values.may_be("==", value, written)]
-        instead = None if rank in self.commands.many else self.known_ranks.instead(rank, writers, self.written)
-        return [writers] if instead is None else [writers, instead]
+        return [writer for writer, written in found if values.may_be("==", value, written)]
 
     def _is_overwritten(self, rank: int, state: int, place: core.Place) -> bool:
         """Whether a rank has surely stored to a cell of its own when it comes to ``state``."""
@@ -139,7 +132,8 @@ class _Search:
                 each if other == rank or other in self.commands.many else self._after_barrier(other, each)
                 for other, each in enumerate(known)
             )
-        for writers in self.writers.get(id(command), ()):
+        writers = self.writers.get(id(command))
+        if writers is not None:
             gained = [0] * len(known)
             for writer in writers:
                 then = self.known[writer.rank][writer.state]

@@ -23,10 +23,11 @@ from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import ZERO, Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
 from pgasrob.robustness.every_n.linear import exactly, number
-from pgasrob.robustness.every_n.lock_tokens import tokens_of
+from pgasrob.robustness.every_n.lock_tokens import lock_tokens
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.named_commands import Ranks, rules_of
 from pgasrob.robustness.every_n.named_views import views_of
+from pgasrob.robustness.every_n.number_tokens import number_tokens
 from pgasrob.robustness.every_n.pair_states import PairStates, TooMany
 from pgasrob.robustness.every_n.private_cells import PrivateCells, private_cells
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
@@ -34,6 +35,7 @@ from pgasrob.robustness.every_n.proved_facts import BLIND, GROWS, Facts
 from pgasrob.robustness.every_n.rank_cases import Case, Frame, Name
 from pgasrob.robustness.every_n.sc_pairs import MOST_ROUNDS, ScPairs, TooManyPairs
 from pgasrob.robustness.every_n.symbolic_values import File
+from pgasrob.robustness.every_n.token_edges import Edges
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.abstract_commands import Command
@@ -208,9 +210,12 @@ class Prover:
         """
         ranks = Ranks(case, known, self._kinds, self._rules, self._polls_wait)
         commands = ranks.commands()
-        views = views_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else None
-        pairs = PairStates(known, ranks, commands, self._initial) if by_pairs and isinstance(known, Unfolded) else None
-        tokens = tokens_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else ()
+        if not isinstance(known, Unfolded):
+            return Setting(commands)
+        edges = Edges(known, ranks, commands)
+        tokens = [*lock_tokens(edges, self._initial), *number_tokens(edges, self._initial, case)]
+        views = views_of(known, ranks, commands, self._initial)
+        pairs = PairStates(known, ranks, commands, self._initial) if by_pairs else None
         return Setting(commands, views, pairs, tokens)
 
     @property

@@ -148,11 +148,12 @@ class _Unfolding:
         return self._apart(value, self._compared(file, form))
 
     def _compared(self, file: File, form: core.Immediate[core.Place, Expr]) -> Value | None:
-        """The value that is read by itself: what a compare-and-swap expects, or what a swap finds where it is first."""
+        """The value that is read by itself: what a compare-and-swap expects, or what a swap or a load finds where it is
+        first."""
         match form.update:
             case core.Update("compare_swap", _, expected) if expected is not None:
                 return self._values.of(expected, file)
-            case core.Update("set"):
+            case core.Update("set") | None if form.register is not None:
                 address = self._values.of(form.access.cell.address, file)
                 slots = self._flow.layout.held_in(self._flow.ranks[self._rank].name.domain, address)
                 return between(*[self._flow.initial[slots[0]]] * 2) if len(slots) == 1 else None

@@ -127,6 +127,8 @@ class Fixpoint:
         self.source = command.in_steps[step].accesses
         self._source = command.occurrence, len(command.chain) - len(command.in_steps) + step
         self.done, self.made = _KnownAccesses(setting), _KnownAccesses(setting)
+        self.made_besides = _KnownAccesses(setting)  # what is made but for the source
+        self.made_besides = _KnownAccesses(setting)  # the source
         self.new: Accesses = 0  # what may taint another rank, and has not been looked at for that
         # The commands by which ranks may be tainted, and which of their steps are certainly delayed then.
         self.joined: set[tuple[int, tuple[bool, ...]]] = set()
@@ -141,6 +143,11 @@ class Fixpoint:
         self.issued: set[int] | None = None
         # The tokens that the source's rank has.
         self.tokens = [each for each in setting.tokens if each.holding[rank] >> state & 1]
+        # Accesses that are never to the source's cell.
+        made = id(command), len(command.chain) - len(command.in_steps) + step
+        self.elsewhere = set[tuple[int, int]]().union(
+            *(each.elsewhere for each in setting.tokens if made in each.waking)
+        )
         # With threads: whether somebody has passed a barrier since the choice.
         self.passed = False
         # How the source's rank comes to a barrier, as long as it is not known where the others are; then None.
@@ -151,7 +158,9 @@ class Fixpoint:
         # What is always certain, of the source's rank and of the others.
         self.always_of_source = way._replace(placement=fenced(way.placement, core.Bundle()))
         self.always_of_others = way._replace(placement=())
-        self._issue(rank, 0, _Way(), command, delayed)
+        besides = [each for place, each in enumerate(command.in_steps) if place != step]
+        besides += [command.at_issue] if command.at_issue else []
+        self._issue(rank, 0, _Way(), command, delayed, union(besides))
 
     def finds_e(self) -> bool:
         """Whether some command may be e."""
@@ -252,16 +261,18 @@ class Fixpoint:
         return self._may_be_satisfied(command)
 
     def _may_be_satisfied(self, command: Command) -> bool:
-        """Whether commands that must have been issued before ``command`` may have been: some of each list."""
+        """Whether one of the commands of which one must have been issued before ``command`` may have been."""
         views = self.setting.views
-        return views is None or all(
-            any(
+        writers = None if views is None else views.writers.get(id(command))
+        return (
+            views is None
+            or writers is None
+            or any(
                 writer.rank != self.rank
                 or views.after[writer.rank][writer.target] >> self.state & 1
                 or (writer.command, writer.access) in self.happened
                 for writer in writers
             )
-            for writers in views.writers.get(id(command), ())
         )
 
     def _is_of_another(self, number: int) -> bool:
@@ -280,7 +291,8 @@ class Fixpoint:
         if not self._may_be_issued(command, place.phase):
             self.waiting.append((place, way))
             return False
-        if command.at_issue is not None and command.at_issue.may_hit(self.source):
+        first = command.at_issue
+        if first is not None and first.may_hit(self.source) and (id(command), 0) not in self.elsewhere:
             return True  # E1, by the access at its issue
         bounds = self._bounds(way, command)
         for number, (access, bound) in enumerate(zip(command.in_steps, bounds, strict=True)):
@@ -288,7 +300,7 @@ class Fixpoint:
                 break
             if access.may_hit(self.source) and not self._is_elsewhere(place.rank, command, number):
                 return True  # E1, by a step
-        if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
+        if first is not None and first.must_hit(way.delayed):
             return False  # m3 has no such move: it could only have been e
         self._issue(place.rank, place.phase, way, command, _delayed(way, command, bounds))
         return False
@@ -297,6 +309,8 @@ class Fixpoint:
         """Whether ``step`` is the source's, of the same command when the source's rank issues it again, and to another
         cell then."""
         place = len(command.chain) - len(command.in_steps) + step
+        if (id(command), place) in self.elsewhere:
+            return True
         return rank == self.rank and (command.occurrence, place) == self._source and place in command.apart
 
     def _join(self, number: int) -> None:
@@ -310,11 +324,12 @@ class Fixpoint:
             return
         if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
             return  # it could only be e
-        done, made = self.done.by_others(rank, state), self.made.by_others(rank, state)
+        done, made = self.done.by_others(rank, state), self._made_by_others(rank, state, command)
         delayed = _delayed(way, command, [NOW] * len(command.in_steps))
         if not any(access.may_hit(done) for access in command.chain):
             # Only a step that hits d can taint it, and it is delayed then: this one or one before it.
-            hitting = [place for place, access in enumerate(command.in_steps) if access.may_hit(made)]
+            made = made[len(command.chain) - len(command.in_steps) :]
+            hitting = [place for place, access in enumerate(command.in_steps) if access.may_hit(made[place])]
             if not hitting:
                 return
             delayed = [certainly or place >= hitting[-1] for place, certainly in enumerate(delayed)]
@@ -335,16 +350,25 @@ class Fixpoint:
     def _may_be_e(self, number: int) -> bool:
         """E2: whether a command of another rank may be e, whose rank is not tainted."""
         rank, state, command = self.setting.accessing[number]
-        done, made = self.done.by_others(rank, state), self.made.by_others(rank, state)
+        done, made = self.done.by_others(rank, state), self._made_by_others(rank, state, command)
         self.closing = rank, command
         return self._may_be_issued(command) and any(
             leaving.may_hit(self.source)
+            and (id(command), place) not in self.elsewhere
             and (
                 any(before.may_hit(done) for before in command.chain[: place + 1])
-                or any(left.may_hit(made) for left in command.chain[place + 1 :])
+                or any(left.may_hit(made[later]) for later, left in enumerate(command.chain) if later > place)
             )
             for place, leaving in enumerate(command.chain)
         )
+
+    def _made_by_others(self, rank: int, state: int, command: Command) -> list[Accesses]:
+        """For each access of a command of ``rank`` what others have made: all, or all but the source."""
+        made, places = self.made.by_others(rank, state), range(len(command.chain))
+        if not any((id(command), place) in self.elsewhere for place in places):
+            return [made] * len(command.chain)
+        besides = self.made_besides.by_others(rank, state)
+        return [besides if (id(command), place) in self.elsewhere else made for place in places]
 
     def _arrive(self, place: _Place, target: int, way: _Way) -> None:
         """F3: a tainted rank comes to a barrier. It is passed when every rank can come to it; then all are tainted."""
@@ -385,8 +409,11 @@ class Fixpoint:
             if targets and rank != self.rank:
                 self.arrived[0][rank] = {(target, self.always_of_others) for target in targets}
 
-    def _issue(self, rank: int, phase: int, way: _Way, command: Command, delayed: Sequence[bool]) -> None:
-        """Let a rank issue a command that is reached; ``delayed`` says which of its steps are so for certain."""
+    def _issue(
+        self, rank: int, phase: int, way: _Way, command: Command, delayed: Sequence[bool], besides: Accesses = -1
+    ) -> None:
+        """Let a rank issue a command that is reached; ``delayed`` says which of its steps are so for certain, and
+        ``besides`` which accesses are not the source."""
         done = command.accesses
         if any(delayed):
             now = [command.at_issue] if command.at_issue else []
@@ -396,6 +423,8 @@ class Fixpoint:
             self._happen(command, delayed)
         state = command.target
         self.new |= self.done.add(rank, state, done) | self.made.add(rank, state, command.accesses)
+        if self.elsewhere:
+            self.made_besides.add(rank, state, command.accesses & besides)
         self._go(_Place(rank, command.target, phase), self._way_after(way, command, delayed))
 
     def _happen(self, command: Command, delayed: Sequence[bool]) -> None:

@@ -29,12 +29,12 @@ class Writer(NamedTuple):
 class Views:
     """``known``: for each rank and control state and each rank the states in which that one may be meanwhile, with all
     that follow these; None when no rank comes there. ``after``: for each rank and control state what may follow it, and
-    itself. ``writers``: by the identities of commands that can be issued only when of each of these lists one has been.
+    itself. ``writers``: by the identities of commands that can be issued only when one of these has been.
     """
 
     known: Sequence[Sequence[Sequence[States] | None]]
     after: Sequence[Sequence[States]]
-    writers: Mapping[int, Sequence[Sequence[Writer]]]
+    writers: Mapping[int, Sequence[Writer]]
 
     def may_be_at_once(self, rank: int, state: int, other: int, at: int) -> bool:
         """Whether ``rank`` may be at ``state`` while ``other`` is ``at`` some state."""
@@ -42,19 +42,22 @@ class Views:
         return one is not None and two is not None and bool(one[other] >> at & 1 and two[rank] >> state & 1)
 
 
+Happened = AbstractSet[tuple[int, int]]
+"""Accesses, each by the identity of its command and its number there."""
+
+
 class Token(NamedTuple):
     """What at most one rank has. ``holding``: for each rank the states at which it has it. ``putting``: the accesses by
     which it may be handed on, each by the identity of its command and its number there. ``needing``: the identities of
     the commands that only a rank which has it can issue, or by which one takes it; but for those of the source's rank
-    where that has it."""
+    where that has it. As long as one of the accesses ``waking`` is delayed, those that are ``elsewhere`` are to other
+    cells."""
 
     holding: Sequence[States]
-    putting: AbstractSet[tuple[int, int]]
+    putting: Happened
     needing: AbstractSet[int]
-
-
-Happened = AbstractSet[tuple[int, int]]
-"""Accesses, each by the identity of its command and its number there."""
+    waking: Happened = frozenset()
+    elsewhere: Happened = frozenset()
 
 
 class BeforeBarrier(NamedTuple):

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.robustness.every_n import prove
+from pgasrob.robustness.every_n import lock_tokens, prove
 from pgasrob.robustness.every_n.lock_tokens import _Search
+from pgasrob.robustness.every_n.token_edges import Edges
 from pgasrob.robustness.reduction.fixpoint import Fixpoint
 from pgasrob.robustness.reduction.pairwise import Token
 from tests.robustness.every_n.drawn_lock_tokens import drawn_lock_tokens
@@ -26,7 +27,7 @@ TO_NEXT = "if (me + 1 < nodes) { write(one, me + 1, f, q); }"
 
 
 def without_tokens(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(prove, "tokens_of", lambda *_: [])
+    patch.setattr(prove, "lock_tokens", lambda *_: [])
 
 
 def test_no_proof_of_a_random_program_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,8 +90,8 @@ def with_text(where: type, method: str, *changes: tuple[str, str]) -> Mutation:
 
 def with_tokens(change: Callable[[Token], Token]) -> Mutation:
     def mutated(patch: pytest.MonkeyPatch) -> None:
-        before = prove.tokens_of
-        patch.setattr(prove, "tokens_of", lambda *arguments: [change(each) for each in before(*arguments)])
+        before = prove.lock_tokens
+        patch.setattr(prove, "lock_tokens", lambda *arguments: [change(each) for each in before(*arguments)])
 
     return mutated
 
@@ -115,7 +116,7 @@ RULES: dict[str, tuple[Mutation, str]] = {
         f"{TAKE} update_from(set, w, 0, lock, q, f); await(mem[f] == 1); {USE}",
     ),
     "who puts it has it no more": (
-        with_text(_Search, "_after", ("return WAITING if before == CLEAR else NOTHING", "return before")),
+        with_text(_Search, "_after", ("return after_put(before)", "return before")),
         f"{TAKE} {USE} wait(q); {BACK} write(x, 0, y, q); r <- fetch_add(0, z, 1);",
     ),
     "it is nowhere else in the beginning": (
@@ -127,11 +128,11 @@ RULES: dict[str, tuple[Mutation, str]] = {
         f"s <- fetch(0, lock); assume(s == 0); {USE} mem[lock @ 0] <- 1;",
     ),
     "a rank that waits does not give it to itself": (
-        with_text(_Search, "_after", ("after = min(after, HOLDING) if after >= HOLDING else NOTHING", "pass")),
+        with_text(Edges, "after_own", ("has = min(has, HOLDING) if has >= HOLDING else NOTHING", "pass")),
         f"if (me > 0) {{ mem[f] <- 1; await(mem[f] == 1); }} {USE}",
     ),
     "a cell is cleared for certain": (
-        with_text(_Search, "_after", ("elif edge.sure:", "else:")),
+        with_text(Edges, "after_own", ("elif edge.sure:", "else:")),
         f"if (me > 0) {{ s <- compare_swap(me, full, {FEW}, 0); await(mem[full] == 1); }} {USE}",
     ),
     "it is taken for certain": (
@@ -139,9 +140,9 @@ RULES: dict[str, tuple[Mutation, str]] = {
         f"s <- compare_swap(0, lock, {FEW}, 1); assume(s == 0); {USE}",
     ),
     "it is seen for certain": (
-        with_text(_Search, "_after", ("self._is_surely(edge", "self._may_be(edge.rank")),
-        f"if (me > 0) {{ r <- mem[f]; if (r == nodes) {{ await(mem[f] >= 1); }} }} "
-        f"{USE} wait(q); mem[f @ (me + 1) % nodes] <- nodes;",
+        with_text(Edges, "after_own", ("self.is_surely", "self.may_be")),
+        "if (me == 0) { mem[f @ 1] <- 1; mem[f @ 2] <- 1; } else { r <- mem[f]; assume(r != 0); "
+        f"if (r == 2) {{ await(mem[f] >= 2); }} {USE} wait(q); mem[f @ (me + 1) % nodes] <- nodes; }}",
     ),
     "it may be handed on": (with_tokens(lambda each: each._replace(putting=frozenset())), f"{TAKE} {USE} {BACK}"),
     "the source has it": (
@@ -149,10 +150,15 @@ RULES: dict[str, tuple[Mutation, str]] = {
         f"write(x, 0, y, q); r <- fetch_add(0, z, 1); {TAKE} r <- fetch_add(0, z, 1); r <- fetch(0, y); {BACK}",
     ),
     "by whatever way": (
-        with_text(_Search, "_followed", ("new < old", "new > old")),
-        f"choose {{ {TAKE} }} or {{ }} {USE}",
+        lambda patch: patch.setattr(lock_tokens, "at_least", max),
+        f"choose {{ {TAKE} }} or {{ r <- fetch(0, w); }} {USE}",
     ),
-}  # fmt: skip
+    "what has been taken may lie there yet": (
+        lambda patch: patch.setattr(lock_tokens, "at_least", min),
+        "if (me == 0) { mem[f @ 1] <- 1; } if (me == 1) { choose { await(mem[f] == 1); write(x, 0, y, q); } "
+        "or { r <- fetch(0, w); } await(mem[f] == 1); r <- fetch(0, y); }",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", RULES)

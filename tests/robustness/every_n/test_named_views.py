@@ -85,8 +85,9 @@ def with_nothing_there_from_the_beginning(patch: pytest.MonkeyPatch) -> None:
 def with_the_first_writer_alone(patch: pytest.MonkeyPatch) -> None:
     before = named_views._Search._writers
 
-    def first(self: named_views._Search, rank: int, state: int, place: int) -> list[list[named_views.Writer]]:
-        return [writers[:1] for writers in before(self, rank, state, place)]
+    def first(self: named_views._Search, rank: int, state: int, place: int) -> list[named_views.Writer] | None:
+        writers = before(self, rank, state, place)
+        return writers and writers[:1]
 
     patch.setattr(named_views._Search, "_writers", first)
 

@@ -201,7 +201,7 @@ def with_the_first_case_alone(patch: pytest.MonkeyPatch) -> None:
 RULES: list[tuple[Mutation, str, Frame | None, int]] = [
     (
         with_cells_that_are_certain,
-        "choose { mem[y] <- nodes - 1; } or { } s <- fetch(me, y); mem[x @ s] <- 1; r <- mem[x]; assert(r == 1);",
+        "s <- (nodes * nodes % nodes + nodes) % nodes; mem[x @ s] <- 1; r <- mem[x]; assert(r == 1);",
         None, 4,
     ),
     (
@@ -241,16 +241,14 @@ RULES: list[tuple[Mutation, str, Frame | None, int]] = [
     ),
     (
         with_swaps_that_always_find_what_they_expect,
-        "choose { mem[y] <- nodes - 1; } or { } r <- fetch(me, y); s <- compare_swap(me, x, r, 1); r <- mem[x]; "
-        "assert(r == 1);",
+        "s <- compare_swap(me, x, nodes % 3, 1); r <- mem[x]; assert(r == 1);",
         None, 4,
     ),
     (
         with_writes_that_may_be_for_certain,  # rank 1 may write to y of rank 0, or of another rank
         "if (me == 0) { mem[y] <- 1; mem[x @ 1] <- 1; await(mem[f] == 1); r <- mem[y]; if (r == 1) { r <- mem[g]; "
         "assert(r == 0); } } "
-        "if (me == 1) { choose { mem[one] <- nodes - 1; } or { mem[one] <- 0; } s <- fetch(me, one); "
-        "await(mem[x] == 1); mem[y @ s] <- 2; mem[g @ 0] <- 1; mem[f @ 0] <- 1; }",
+        "if (me == 1) { await(mem[x] == 1); mem[y @ nodes % 5] <- 2; mem[g @ 0] <- 1; mem[f @ 0] <- 1; }",
         None, 6,
     ),
     (

@@ -206,7 +206,7 @@ RULES: list[tuple[Mutation, str, Frame | None, int, str]] = [
     (without_passing_barriers, "write(x, (me + 1) % nodes, y, q); barrier; r <- mem[y];", None, 7, "not robust"),
     (
         with_tests_that_fail_unless_they_hold,
-        "r <- mem[z]; if (r == 0) { write(x, (me + 1) % nodes, y, q); barrier; r <- mem[y]; mem[z] <- 1; }",
+        "r <- fetch(me, z); if (r == 0) { write(x, (me + 1) % nodes, y, q); barrier; r <- mem[y]; mem[z] <- 1; }",
         None, 7, "not robust",
     ),
     (
