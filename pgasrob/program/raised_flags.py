@@ -208,11 +208,14 @@ class Flags:
         copied_to = {write.cell for write, _ in copies}
         stored = {cell: tuple(writes) for cell, writes in found.items() if cell not in copied_to}
         held: dict[tuple[Cell, int], list[set[int | None]] | None] = {}
+        values: dict[tuple[Cell, int, tuple[int, int]], Sequence[int | None]] = {}
         for write, source in copies:
             if (key := (source, write.rank)) not in held:
                 known = source not in copied_to
                 held[key] = self._held(*key, stored.get(source, ())) if known else None
-            for value in self._copied_values(write, held[key]):
+            if (what := (*key, write.place)) not in values:  # a command may write to a cell of each rank
+                values[what] = self._copied_values(write, held[key])
+            for value in values[what]:
                 found.setdefault(write.cell, {})[write._replace(value=value)] = None
         return {cell: tuple(writes) for cell, writes in found.items()}
 
@@ -268,7 +271,7 @@ class Flags:
                     changed.append(edge.target)
         return held
 
-    def _copied_values(self, copy: Write, held: Sequence[set[int | None]] | None) -> Iterable[int | None]:
+    def _copied_values(self, copy: Write, held: Sequence[set[int | None]] | None) -> Sequence[int | None]:
         """What ``copy`` may write, by what its source has ``held`` at each control state, if that is known."""
         if held is None:
             return (None,)

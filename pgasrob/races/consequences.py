@@ -20,6 +20,7 @@ from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
 from pgasrob.races.access_facts import facts_of, made_up, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
+from pgasrob.races.no_race_beyond import is_free_of_races
 from pgasrob.races.race_check import RaceDecision, races
 from pgasrob.races.racing_pairs import Next, Pairs
 from pgasrob.robustness.free_ways import Doubt, doubt
@@ -46,6 +47,10 @@ MOST_STATES, MOST_STATES_AT_ONE_PLACE = 20_000, 2_000
 COUNTED_FROM = 1_000
 """After so many states the others are counted, which the kernel does much faster, before their ends are looked for."""
 
+LONG = 20_000
+"""States of a search for a violation or for facts after which it is asked whether there is a proof that nothing races,
+before races are looked for among as many."""
+
 COMPARING = "while comparing the ends of SC runs"
 
 
@@ -60,6 +65,8 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
     listed: tuple[Race, ...] = ()
     all_listed, left, stats = False, None, Stats()
     if robustness.verdict == "robust":
+        if max(robustness.stats.states, robustness.stats.sequential_states) > LONG and _is_proved_free(session):
+            return RaceConsequences("none")
         if decision is None:
             found = races(session.asking(replace(session.question, asked=Races(every=True))), robustness)
         else:
@@ -68,6 +75,8 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
             return RaceConsequences("none", stats=found.stats)
         if found.verdict == "error":
             return RaceConsequences("unknown", reason=found.reason)
+        if found.verdict == "unknown" and not found.races and _is_proved_free(session):
+            return RaceConsequences("none", stats=found.stats)
         listed, left, stats = found.races, found.reason, found.stats
         all_listed = found.verdict == "race" and left is None
     one = False if listed else session.attempt(COMPARING, lambda: has_one_trace(session))
@@ -81,6 +90,12 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
     deciding = _Consequences(session, instance, listed, all_listed)
     ended = session.ended((COMPARING, deciding.decide))
     return deciding.answer(ended or left, stats)
+
+
+def _is_proved_free(session: Session) -> bool:
+    """Whether a proof for every number of nodes is known to exclude races; no limit that ends it counts."""
+    found = session.attempt(COMPARING, lambda: is_free_of_races(session))
+    return not isinstance(found, Failed) and found
 
 
 def _placed(session: Session) -> Instance:

@@ -9,6 +9,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from pgasrob.program import core
 from pgasrob.program.program import Program
@@ -18,6 +19,9 @@ from pgasrob.robustness.every_n.flow import TooLong
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.every_n.rank_cases import Frame
 from pgasrob.robustness.every_n.sc_pairs import ScPairs, TooManyPairs, members
+from pgasrob.robustness.session import Session
+
+LOOKING = "looking for a proof that nothing races"
 
 _Access = tuple[int, core.Access[core.Place], Fact, bool]
 """The cells that an access may be to, as bits; the access; what is known of it; whether it makes a value arrive."""
@@ -42,6 +46,23 @@ def no_race_beyond(program: Program, reading: Reading, look: Callable[[], None],
     except (TooLong, TooManyPairs):
         return False
     return True
+
+
+def is_free_of_races(session: Session) -> bool:
+    """Whether it is known by a proof for every number of nodes that nothing races on that of ``session``."""
+    nodes = session.load().nodes
+    if not session.proof().is_about(nodes):
+        return False
+    return no_race_from_proof(session)
+
+
+def no_race_from_proof(session: Session) -> bool:
+    """Whether there is known to be no race on the numbers of nodes that the proof for ``session`` is about."""
+    program = session.load().program
+    if not isinstance(program, Program):
+        program = program.for_every_count()
+    look = partial(session.watch.look_around, "races", 0, LOOKING)
+    return no_race_beyond(program, session.question.reading, look)
 
 
 def _may_race(pairs: ScPairs, ignored: int) -> bool:

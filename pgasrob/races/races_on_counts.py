@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pgasrob.program.program import Program
 from pgasrob.races.consequences import race_consequences
-from pgasrob.races.no_race_beyond import no_race_beyond
+from pgasrob.races.no_race_beyond import no_race_from_proof
 from pgasrob.robustness.reasons import CountLeft, RacesOnCounts
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
@@ -19,7 +18,6 @@ from pgasrob.semantics.race import Race
 
 LAST_COUNT = 4
 """The last number of nodes on which races are looked for, where there are more, and no proof for these."""
-LOOKING = "looking for a proof that nothing races"
 
 
 def races_on_counts(session: Session, verdict: Verdict) -> RaceConsequences:
@@ -61,9 +59,4 @@ def races_on_counts(session: Session, verdict: Verdict) -> RaceConsequences:
 
 def _none_beyond(session: Session, verdict: Verdict) -> bool:
     """Whether there is known to be no race on the numbers of nodes for which ``verdict`` rests on a proof."""
-    if verdict.verdict != "robust":
-        return False
-    program = session.load().program
-    if not isinstance(program, Program):
-        program = program.for_every_count()
-    return no_race_beyond(program, verdict.reading, lambda: session.watch.look_around("races", 0, LOOKING))
+    return verdict.verdict == "robust" and no_race_from_proof(session)

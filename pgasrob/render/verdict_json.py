@@ -119,8 +119,9 @@ class Result(TypedDict):
     known of two ranks at once (`proofs/every-n.md`, section 4), ``obstacles`` what is in its way, and ``checked``
     has the numbers that were checked one by one. ``assertions`` and ``deadlock`` are about all numbers then too:
     ``assertions_beyond`` (each assertion) and ``deadlock_beyond`` (that there is none) say what is known of those from
-    ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes. ``deadlock_kind``, of
-    the deadlock that is shown: some rank goes round a loop for ever ("spins"), or all that have not ended wait
+    ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes. ``proved_from``:
+    no search has decided, but a proof for all numbers of nodes from that one on. ``deadlock_kind``, of the deadlock
+    that is shown: some rank goes round a loop for ever ("spins"), or all that have not ended wait
     ("blocked").
 
     ``deadlock_by``: the calls at which ranks wait in the deadlock that is shown, and need not by their specification;
@@ -188,6 +189,7 @@ class Result(TypedDict):
     on_tso: NotRequired[OnTso]
     hardware: NotRequired[list[HardwareDifference] | None]
     one_block: NotRequired[bool]
+    proved_from: NotRequired[int]
     synchronised: NotRequired[Synchronised | None]
     consequences: NotRequired[Consequences]
     proved: NotRequired[bool]
@@ -311,6 +313,8 @@ def to_json(verdict: library.Verdict) -> Result:
         found["deadlock_by"] = strict_waits_to_json(verdict.strict_waits, deadlock_run)
     if verdict.one_block:
         found["one_block"] = True
+    if verdict.proved_from is not None:
+        found["proved_from"] = verdict.proved_from
     found["synchronised"] = synchronised_to_json(verdict)
     if verdict.races:
         found["consequences"] = consequences_to_json(verdict.races)

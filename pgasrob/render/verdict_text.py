@@ -144,6 +144,8 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             where = english.capital(every_count_text.on(result).lstrip())
             but = ", but for polls that fail," if result.get("polls") else ""
             known = f": {every_count_text.how(result)}" if every_count_text.is_about_all(result) else ""
+            if "proved_from" in result:
+                known = f": proved for every number of nodes from {result['proved_from']} on"
             yield f"{where} every run on the network{but} looks like an SC run{known}.", ""
             if result.get("one_block") and not known:
                 yield every_count_text.OPTION, "faint"

@@ -40,6 +40,7 @@ from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
 from pgasrob.robustness.session import PREPARING, Failed, Placed, Session
 from pgasrob.robustness.verdict import (
+    BY_A_PROOF,
     Answer,
     Assertions,
     Effect,
@@ -57,6 +58,7 @@ from pgasrob.semantics.replay import ReplayError, replay
 
 if TYPE_CHECKING:
     from pgasrob.robustness.effect_search import EffectSearch
+    from pgasrob.robustness.every_n.proof import Proof
 
 SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
@@ -65,6 +67,11 @@ T = TypeVar("T")
 
 A_FEW = 1_000
 """States of SC runs that are looked at before it is asked whether the text says all of them."""
+MUCH, MUCH_PER_COMMAND = 20_000, 5
+"""States, and more for each command of a rank, after which it is asked whether there is a proof for every number of
+nodes: to look for one takes about as long, and where there are few traces there are not so many."""
+MUCH_FOR_FACTS, FEW_RANKS = 500_000, 8
+"""Further states of so few ranks where the proof leaves open whether there is a deadlock, say."""
 STATES_PER_RANK = 16
 """States for each rank that there are in all but the simplest programs, where not all ranks go one way."""
 
@@ -121,6 +128,8 @@ class Decided:
         self.facts = ScFacts(placed.shown, self.engine, session.question.settings)
         self.decision = Decision.OPEN
         self.counterexample: Counterexample | None = None
+        self._proof: Proof | None = None
+        self.proved_from: int | None = None
 
     def look_for_near_faults(self) -> None:
         """Look at the first SC runs, where the engine passes none: a fault near the start ends the check."""
@@ -139,10 +148,14 @@ class Decided:
             self.decision = Decision.ROBUST
             return
         try:
+            if self._rests_on_a_proof():
+                return
             for _ in engine.run():
                 if self.facts.fault or (most is not None and engine.states > most):
                     return
                 self._look_around(self._name, engine.states_at_work, engine.doing)
+                if self._rests_on_a_proof():
+                    return
         except (LimitReached, MemoryError):
             if engine.settled:  # it was among the SC runs
                 self.decision = Decision.ROBUST
@@ -156,6 +169,36 @@ class Decided:
             self.decision = Decision.ROBUST
         elif isinstance(engine.gave_up, StateLimit):
             raise LimitReached(engine.gave_up)
+
+    @property
+    def _much(self) -> int:
+        """States after which a search is long, so that it is asked whether there is a proof."""
+        return MUCH + MUCH_PER_COMMAND * sum(len(automaton.transitions) for automaton in self.instance.automata)
+
+    def _rests_on_a_proof(self) -> bool:
+        """Whether the search is long, there is a proof, and nothing, or nothing for some time, was left to look for."""
+        states = self.engine.states
+        if states <= self._much or not self._is_proved() or self._proof is None:
+            return False
+        self.decision = Decision.ROBUST
+        if self.facts.complete or states > self._much + self._for_facts(MUCH_FOR_FACTS):
+            self.proved_from = self._proof.cutoff
+        return self.proved_from is not None
+
+    def _for_facts(self, states: int) -> int:
+        """Of so many ``states`` those that are looked at for what a proof has left open: fewer where there are many
+        ranks, since there are more states then, and each takes longer."""
+        return states * FEW_RANKS**2 // max(self.instance.processes, FEW_RANKS) ** 2
+
+    def _is_proved(self) -> bool:
+        """Whether there is a proof for every number of nodes from some on that the program is robust, this one among
+        them; what else it says is noted."""
+        settings = self._session.question.settings
+        if self._proof is None and self._name == DEFAULT_ENGINE and settings.reductions is None:
+            self._proof = self._session.proof()
+            if self._proof.is_about(self.instance.nodes):
+                self.facts.proof = self._proof
+        return self.facts.proof is not None
 
     def is_one(self, claimed: Violation) -> bool:
         """Whether what an engine claims is a violation in the reading of the instance; those that read waits by value
@@ -173,26 +216,40 @@ class Decided:
         It has a limit of its own: that of states where a fault may change the verdict yet, else that of the facts.
         ``ended``: what has ended the phases before, if anything has.
         """
-        facts, limits = self.facts, self._limits
+        facts = self.facts
         if facts.fault or facts.complete or facts.nothing_to_learn():
             return
-        decides = ended is None and self.decision is not Decision.VIOLATION and not facts.cannot_fault()
-        processes = self.instance.processes
-        most, of_facts = limits.max_states, None if decides else limits.sc_states(processes)
-        if of_facts is not None and self.decision is Decision.VIOLATION:
-            of_facts = of_facts * USUAL_PROCESSES // max(processes, USUAL_PROCESSES)
-            if of_facts < min(STATES_PER_RANK * processes, limits.max_sc_states or 0):
-                of_facts = 0  # not all would be seen
-        reached: Reason = StateLimit(most or 0)
-        if of_facts is not None and (most is None or of_facts < most):
-            most, reached = of_facts, ScStateLimit(of_facts)
+        most, reached = self._left_to_look_at(ended)
         if most is None or most > A_FEW:
             self.explore(A_FEW)
             if facts.fault or facts.complete or facts.settle():
                 return
+        if self.decision is Decision.ROBUST and (most is None or most > self._much):
+            self.explore(self._much)
+            if facts.fault or facts.complete:
+                return
+            if self._is_proved():
+                if facts.complete:
+                    return
+                most, reached = self._left_to_look_at(ended)
         self.explore(most)
         if not facts.fault and not facts.complete:
             raise LimitReached(reached)
+
+    def _left_to_look_at(self, ended: Reason | None) -> tuple[int | None, Reason]:
+        """The states of the search for facts, and the reason when there are more."""
+        limits, processes = self._limits, self.instance.processes
+        decides = ended is None and self.decision is not Decision.VIOLATION and not self.facts.cannot_fault()
+        most, of_facts = limits.max_states, None if decides else limits.sc_states(processes)
+        if of_facts is not None and self.facts.proof is not None:
+            of_facts = self._for_facts(of_facts)
+        if of_facts is not None and self.decision is Decision.VIOLATION:
+            of_facts = of_facts * USUAL_PROCESSES // max(processes, USUAL_PROCESSES)
+            if of_facts < min(STATES_PER_RANK * processes, limits.max_sc_states or 0):
+                of_facts = 0  # not all would be seen
+        if of_facts is not None and (most is None or of_facts < most):
+            return of_facts, ScStateLimit(of_facts)
+        return most, StateLimit(most or 0)
 
     def explore(self, most: int | None) -> None:
         """Look at SC runs, at all of them or until there are more than ``most`` states."""
@@ -378,6 +435,7 @@ class Check:
             and program.source.shows_commands
             and not program.has_threads
             and any(process.ranks is None for process in program.processes),
+            proved_from=self.decided.proved_from,
             alike=self.placed.alike,
             count_note=program.count_note,
             by_display=self._session.tells,
@@ -386,26 +444,28 @@ class Check:
 
     def _stats(self) -> Stats:
         engine, seconds = self.decided.engine, time.monotonic() - self._session.watch.started
-        return Stats(engine.states, engine.transitions, seconds, self.decided.facts.states, engine.settled_by)
+        by = engine.settled_by if self.decided.proved_from is None else BY_A_PROOF
+        return Stats(engine.states, engine.transitions, seconds, self.decided.facts.states, by)
 
     def _with_facts(self, verdict: Verdict, complete: bool) -> Verdict:
         """``verdict`` with what is known of assertions, illegal calls and deadlocks; ``complete``: all that is known is
         shown."""
         facts, instance, shown = self.decided.facts, self.decided.instance, self.shown
         program = instance.program
-        complete = complete and facts.complete and not program.gaps
+        known = complete and not program.gaps
         if instance.has_assertions or program.gaps:
             doubtful = [claim.span.line for claim in facts.failed if isinstance(claim, OpenAssertion)]
-            hold: Assertions = "hold" if complete and not doubtful and "assertion" not in shown.doubts else "unknown"
+            sure = known and facts.all_hold and not doubtful and "assertion" not in shown.doubts
+            hold: Assertions = "hold" if sure else "unknown"
             verdict = replace(verdict, assertions="violated" if shown.assertion_run else hold)
             if verdict.assertions == "unknown" and verdict.reason is None and doubtful:
                 verdict = replace(verdict, reason=ValueForgotten(min(doubtful)))
         if not program.source.shows_commands:
-            known = complete and "illegal call" not in shown.doubts
-            allowed: Legal = "yes" if known or not (instance.illegal_calls or program.gaps) else "unknown"
+            sure = known and facts.all_legal and "illegal call" not in shown.doubts
+            allowed: Legal = "yes" if sure or not (instance.illegal_calls or program.gaps) else "unknown"
             verdict = replace(verdict, legal="no" if shown.illegal_calls else allowed)
         if facts.checks_deadlock or program.gaps or program.blind_awaits:
-            none = complete and not program.blind_awaits and "deadlock" not in shown.doubts
+            none = known and facts.no_deadlock and not program.blind_awaits and "deadlock" not in shown.doubts
             verdict = replace(verdict, deadlock=True if shown.deadlock_run else False if none else "unknown")
         return verdict
 

@@ -4,6 +4,7 @@ their own."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import Engine, Facts, JoinedFacts, Settings, wanted_reductions
@@ -11,12 +12,16 @@ from pgasrob.robustness.sc_traces import ScTraces
 from pgasrob.semantics.sequential import SequentialFacts
 from pgasrob.twins import search_of_sc_runs
 
+if TYPE_CHECKING:
+    from pgasrob.robustness.every_n.proof import Proof
+
 
 class ScFacts(JoinedFacts):
     """What is known of the SC runs of ``instance`` so far, from whatever search.
 
     An engine may pass SC runs on its way. Beside it there is a search for the facts alone, for what an engine leaves
-    out that has ended early, or passes none, or need not run at all; in large programs first trace by trace.
+    out that has ended early, or passes none, or need not run at all; in large programs first trace by trace. ``proof``:
+    one that is about the number of nodes of ``instance``.
     """
 
     def __init__(self, instance: Instance, engine: Engine, settings: Settings) -> None:
@@ -25,6 +30,7 @@ class ScFacts(JoinedFacts):
         self._own: Facts | None = SequentialFacts(instance) if self._passed is None else None
         self._traces: ScTraces | None = None
         self._settled = False
+        self.proof: Proof | None = None
 
     @property
     def passed(self) -> bool:
@@ -68,7 +74,24 @@ class ScFacts(JoinedFacts):
     @property
     def complete(self) -> bool:
         """Whether all is known of the SC runs; what comes after a fault is not looked at."""
-        return self.fault is None and (self._settled or super().complete)
+        proved = self.proof is not None and self.proof.settles_facts
+        return self.fault is None and (self._settled or proved or super().complete)
+
+    @property
+    def all_hold(self) -> bool:
+        """Whether all SC runs are known that come to an assertion, so that those of which none shows that it fails
+        hold."""
+        return self.complete or (self.proof is not None and self.fault is None and self.proof.all_hold)
+
+    @property
+    def all_legal(self) -> bool:
+        """The same of illegal calls."""
+        return self.complete or (self.proof is not None and self.fault is None and self.proof.all_legal)
+
+    @property
+    def no_deadlock(self) -> bool:
+        """Whether all SC runs are known that end in a deadlock."""
+        return self.complete or (self.proof is not None and self.fault is None and self.proof.no_deadlock)
 
     def settle(self) -> bool:
         """Whether there is nothing to be seen in SC runs, by the text: then all is known of them."""
@@ -86,7 +109,7 @@ class ScFacts(JoinedFacts):
         """Whether no SC run can fault, whatever has been seen of them."""
         from pgasrob.analysis.faults import cannot_fault
 
-        return cannot_fault(self._instance)
+        return self.proof is not None or cannot_fault(self._instance)
 
     def nothing_to_learn(self) -> bool:
         """Whether there are no assertions, no illegal calls, no deadlocks and no faults to look for."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgasrob.diagnostics import Diagnostic, SourceError
@@ -27,12 +28,14 @@ from pgasrob.robustness.watch import Progress, Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
+    from pgasrob.robustness.every_n.proof import Proof
 
 T = TypeVar("T")
 
 READING = "while reading the program"
 LOWERING, PREPARING = "while lowering the program", "while putting the program on its nodes"
 LEAVING_OUT = "while looking for elements that are alike"
+PROVING = "while looking for a proof for every number of nodes"
 """What a question is at, for the reason when a limit ends it."""
 
 
@@ -97,11 +100,12 @@ class Session:
         self.question = question
         self.watch = watch or Watch(question.limits, progress, time.monotonic())
         self._instances = {} if instance is None else {(instance.nodes, instance.reading): instance}
+        self._proofs: dict[Reading, Proof] = {}
 
     def asking(self, question: Question) -> Session:
         """A session for another ``question`` about the same program, within the same limits and with its instance."""
         session = Session(question, watch=self.watch)
-        session._instances = self._instances
+        session._instances, session._proofs = self._instances, self._proofs
         return session
 
     @property
@@ -113,7 +117,7 @@ class Session:
     def goes_on_as(self, other: Session) -> None:
         """Be about the program of ``other`` from now on, with its instance and the limits that there were."""
         self.question = replace(other.question, limits=self.question.limits)
-        self._instances = other._instances
+        self._instances, self._proofs = other._instances, other._proofs
 
     # The stages
 
@@ -148,6 +152,16 @@ class Session:
             if found is not None:
                 return Placed(whole, without_unused(found.instance), (found.alike, found.kept))
         return Placed(whole, whole)
+
+    def proof(self) -> Proof:
+        """What is proved of the program on every number of nodes, or why nothing is; it is looked for once."""
+        from pgasrob.robustness.every_n.program_proof import program_proof
+
+        program, reading = self.load().program, self.question.reading
+        if reading not in self._proofs:
+            look = partial(self.watch.look_around, "proof for every number of nodes", 0)
+            self._proofs[reading] = self.watch.within(PROVING, lambda: program_proof(program, reading, look))
+        return self._proofs[reading]
 
     # What ends them early
 

@@ -215,6 +215,10 @@ class Effect:
         return self.place is not None or any(each.occurrence is not None for each in self.values)
 
 
+BY_A_PROOF = "a proof"
+"""What has settled a question that was not settled by a search."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stats:
     """What the search cost: states and transitions of the engine, SC states beside it, wall-clock seconds.
@@ -287,10 +291,11 @@ class Verdict(Result):
     stand for, and how many these are; runs are those of the program without what is done to the rest.
     ``on_tso``: what store buffers add, where that was asked for and the program is robust without them. ``hardware``:
     by what a robust program may not be so on the hardware; None where that was not looked at. ``one_block``: it is
-    robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``every``: what is
-    known of every number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and
-    so are the facts: of those that were checked alone ``every`` has them.
-    ``always_stuck``: whether it is known that every SC run ends in a deadlock.
+    robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``proved_from``:
+    it is robust as that is proved of every number of nodes from this one on. ``every``: what is known of every
+    number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and so are the
+    facts: of those that were checked alone ``every`` has them. ``always_stuck``: whether it is known that every SC
+    run ends in a deadlock.
     ``asked``: the lines of whether it is correctly synchronised that were asked, and ``facts``: further ones that
     count where the answer is bad (:mod:`~pgasrob.robustness.synchronisation`). ``races``: whether how SC runs end
     depends on races, where that was asked. ``count_note``: why the program is not
@@ -326,6 +331,7 @@ class Verdict(Result):
     on_tso: OnTso | None = None
     hardware: Hardware | None = None
     one_block: bool = False
+    proved_from: int | None = None
     every: EveryCount | None = None
     asked: tuple[LineName, ...] = ("robust",)
     facts: tuple[LineName, ...] = ()

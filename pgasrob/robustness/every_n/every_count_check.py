@@ -5,27 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.assumptions import Assumption, Kind, together
 from pgasrob.program.count_note import CountNote
-from pgasrob.program.program import Program
-from pgasrob.program.reading import Reading
-from pgasrob.program.statements import place_of
 from pgasrob.robustness.check import check, nothing_known
-from pgasrob.robustness.every_n.proof import Claim, Obstacle, Proof
-from pgasrob.robustness.every_n.prove import prove
+from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.question import Robustness
 from pgasrob.robustness.reasons import CountLeft, NothingChecked, NotProved, Reason
-from pgasrob.robustness.session import Session
-from pgasrob.robustness.verdict import CheckedCount, EveryCount, Legal, Stats, Verdict
+from pgasrob.robustness.session import PROVING, Session
+from pgasrob.robustness.verdict import BY_A_PROOF, CheckedCount, EveryCount, Legal, Stats, Verdict
 from pgasrob.robustness.watch import Watch
 
-if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
-
-PROVING = "while looking for a proof for every number of nodes"
 MOST_WITHOUT_A_PROOF = 8
 """The last one where there is no proof."""
 
@@ -42,7 +32,7 @@ def check_every_count(session: Session) -> Verdict:
 
     def find_proof() -> None:
         nonlocal proof
-        proof = _proof(session.load().program, session.question.reading, watch)
+        proof = session.proof()
 
     def verdict(ended: Reason | None) -> Verdict:
         unknown = replace(nothing_known(session.question), nodes=None, units=())
@@ -59,31 +49,6 @@ def check_every_count(session: Session) -> Verdict:
             if checked[-1].verdict != "robust" or checked[-1].faults == "unknown":
                 break
     return verdict(ended)
-
-
-def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof:
-    if not isinstance(program, Program):
-        if (only := program.only) is not None:
-            waits = Claim("that ranks wait before they leave") if only.waits else None
-            return Proof(deadlock=waits, only=only)
-        too_few = program.too_few
-        try:
-            program = program.for_every_count()
-        except SourceError as error:
-            return Proof(obstacles=[Obstacle("program", _needs_a_number(error.diagnostics[0]))], too_few=too_few)
-        return replace(_proved(program, reading, watch), too_few=too_few, nothing=program.count_note)
-    return _proved(program, reading, watch)
-
-
-def _proved(program: Program, reading: Reading, watch: Watch) -> Proof:
-    return prove(program, reading, lambda doing: watch.look_around("proof for every number of nodes", 0, doing))
-
-
-def _needs_a_number(problem: Diagnostic) -> str:
-    """Why a C program can be lowered for one number of nodes only."""
-    file, line = place_of(problem.line)
-    where = f"in line {line}{f' of {file}' if file else ''}, " * bool(line)
-    return where + problem.message if problem.code == "PG146" else f"with no number of nodes, {where}{problem.message}"
 
 
 def _counts(proof: Proof) -> Sequence[int]:
@@ -110,7 +75,7 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
         sum(each.stats.transitions for each in checked),
         time.monotonic() - watch.started,
         sum(each.stats.sequential_states for each in checked),
-        "a proof" if proof.holds else "",
+        BY_A_PROOF if proof.holds else "",
     )
     if last.verdict in ("not robust", "error"):
         return replace(last, every=every, stats=replace(last.stats, seconds=stats.seconds))
@@ -169,7 +134,7 @@ def _legal(checked: Sequence[Verdict], proof: Proof | None) -> Legal | None:
         return None
     if "no" in found:
         return "no"
-    return "yes" if found == {"yes"} and proof and all(claim.holds for claim in proof.legal) else "unknown"
+    return "yes" if found == {"yes"} and proof and proof.all_legal else "unknown"
 
 
 def _with_facts(verdict: Verdict, checked: Sequence[Verdict], proof: Proof | None) -> Verdict:
@@ -180,9 +145,9 @@ def _with_facts(verdict: Verdict, checked: Sequence[Verdict], proof: Proof | Non
     forbidden = next((each for each in checked if each.legal == "no"), None)
     asserted = any(each.assertions for each in checked) or bool(proof and proof.assertions)
     waits = any(each.deadlock is not None for each in checked) or bool(proof and proof.deadlock)
-    hold = proof and all(claim.holds for claim in proof.assertions)
+    hold = proof and proof.all_hold
     hold = hold and all(each.assertions in ("hold", None) for each in checked)
-    free = proof and (proof.deadlock is None or proof.deadlock.holds)
+    free = proof and proof.no_deadlock
     free = free and all(each.deadlock in (False, None) for each in checked)
     failure, deadlock = failing.assertion_run if failing else None, stuck.deadlock_run if stuck else None
     return replace(

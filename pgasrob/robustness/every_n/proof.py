@@ -127,3 +127,27 @@ class Proof:
     @property
     def holds(self) -> bool:
         return (self.cutoff is not None or self.only is not None) and not self.obstacles
+
+    def is_about(self, nodes: int) -> bool:
+        """Whether it is one that on so many nodes there is no violating computation and no fault."""
+        return self.holds and self.cutoff is not None and self.cutoff <= nodes <= self.most
+
+    @property
+    def settles_facts(self) -> bool:
+        """Whether nothing is left to be looked for there."""
+        return self.all_hold and self.all_legal and self.no_deadlock
+
+    @property
+    def all_hold(self) -> bool:
+        """Whether all assertions hold there."""
+        return all(claim.holds for claim in self.assertions)
+
+    @property
+    def all_legal(self) -> bool:
+        """Whether no run comes to an illegal call there."""
+        return all(claim.holds for claim in self.legal)
+
+    @property
+    def no_deadlock(self) -> bool:
+        """Whether there is no deadlock there."""
+        return self.deadlock is None or self.deadlock.holds

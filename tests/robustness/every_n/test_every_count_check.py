@@ -13,7 +13,7 @@ import pgasrob
 from pgasrob.cli import cli
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import parse
-from pgasrob.robustness.every_n import every_count_check as every_check
+from pgasrob.robustness.every_n import program_proof
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
@@ -97,11 +97,13 @@ def test_a_program_that_is_not_proved(tmp_path: Path) -> None:
     assert (first["kind"], first["source"]["line"], first["closing"]["line"]) == ("step", 9, 12)
 
 
-def test_obstacles_are_told_beside_a_limit() -> None:
-    code, output = run(ROOT / "programs/mcs_lock/mcs_lock_wait_before_swap.pgas", "-n", "all", "--max-states", "2")
+def test_obstacles_are_told_beside_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "counted.pgas"
+    path.write_text(COUNTED)
+    code, output = run(path, "-n", "all", "--max-states", "2")
     told = " ".join(output.split())
-    assert code == 3 and "on 4 nodes: the limit of 2 states was reached" in told
-    assert "Besides, could not exclude that `write(self, 0, last, q)` in line 18 of" in told
+    assert code == 3 and "on 6 nodes: the limit of 2 states was reached" in told
+    assert "Besides, could not exclude that `write(x, (me + 1) % nodes, z, q)` in line 9 of" in told
 
 
 def test_a_program_that_is_not_robust_on_some_number() -> None:
@@ -158,10 +160,8 @@ def test_limits_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     program = pgasrob.load(HALO)
     verdict = check_every_count(program, limits=Limits(timeout=1e-9))
     assert verdict.verdict == "unknown" and isinstance(verdict.reason, TimeLimit)
-    verdict = check_every_count(
-        pgasrob.load(ROOT / "programs/mcs_lock/mcs_lock_wait_before_swap.pgas"), limits=Limits(max_states=2)
-    )
-    assert verdict.verdict == "unknown" and isinstance(verdict.reason, CountLeft) and verdict.reason.nodes == 4
+    verdict = check_every_count(parse(COUNTED), limits=Limits(max_states=2))
+    assert verdict.verdict == "unknown" and isinstance(verdict.reason, CountLeft) and verdict.reason.nodes == 6
     monkeypatch.setattr(fixpoint, "LOOKS", -1)
     verdict = check_every_count(program)
     assert verdict.verdict == "unknown" and "more than -1 commands were looked at" in str(verdict.reason)
@@ -264,7 +264,7 @@ def test_ctrl_c_while_the_proof_is_looked_for_is_about_all_numbers(monkeypatch: 
     def interrupt(*_: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(every_check, "prove", interrupt)
+    monkeypatch.setattr(program_proof, "prove", interrupt)
     with pytest.raises(Interrupted) as interrupted:
         check_every_count(load(HALO))
     verdict = interrupted.value.verdict
