@@ -492,52 +492,29 @@ impl Exploration {
         if first < self.base {
             return;
         }
-        let count = |rank: usize| run.of_rank[rank].partition_point(|&event| (event as usize) < first) as u32;
-        let barriers = (0..first).rev().find(|&event| run.events[event].rank == BARRIER);
-        let epoch = barriers.map_or(0, |event| run.events[event].clock.epoch());
-        let nodes = run.control.len();
-        let (mut initials, mut seen) = (Vec::new(), vec![false; nodes]);
-        // Which conditions it turns depends on what its cells hold there.
-        let may_turn: Vec<Access> = run.may_turn(tables, command).collect();
-        let footprint = [command.accesses.all(), &may_turn, &run.looks(rank, command)].concat();
-        let mut meets = false;
-        for number in first..run.events.len() {
-            let event = &run.events[number];
-            if out.iter().any(|&left| run.events[left].is_in(&event.clock)) {
-                continue;
-            }
-            if event.rank == BARRIER {
-                let passing = run.ranks(event);
-                let before = |rank: usize| event.clock.count(rank) - u32::from(passing.contains(&rank));
-                if !passing.iter().any(|&rank| seen[rank]) && (0..nodes).all(|rank| before(rank) <= count(rank)) {
-                    initials.push(BARRIER);
-                }
-                passing.into_iter().for_each(|rank| seen[rank] = true);
-                continue;
-            }
-            let comes_first =
-                |&(of, events): &(u32, u32)| events - u32::from(of as usize == event.rank) <= count(of as usize);
-            if !seen[event.rank] && event.clock.epoch() <= epoch && event.clock.since().iter().all(comes_first) {
-                initials.push(event.rank);
-            }
-            seen[event.rank] = true;
-            meets = meets || run.seen(number).any(|made| !independent(&[made], &footprint));
-        }
-        if !seen[rank] && !meets {
-            initials.push(rank);
-        }
+        let is_left = |number: usize| out.iter().any(|&left| run.events[left].is_in(&run.events[number].clock));
+        // Its own rank goes on with it, unless something of that rank, or that it conflicts with, comes before it there.
+        let goes_on = run.of_rank[rank].get(run.before(rank, first)).is_none_or(|&own| is_left(own as usize));
+        let own = goes_on && !self.meets(tables, first, rank, command, is_left);
+        let initials = || run.initials(first).filter(|number| !out.contains(number));
         let node = &self.nodes[first];
-        if initials.is_empty() || initials.iter().any(|initial| node.ranks.contains(initial)) {
+        let is_tried = |&tried: &usize| match tried {
+            BARRIER => initials().any(|number| run.events[number].rank == BARRIER),
+            _ => tried == rank && own || run.initial_of(tried, first).is_some_and(|number| !out.contains(&number)),
+        };
+        if !own && initials().next().is_none() || node.ranks.iter().any(is_tried) {
             return;
         }
         let slept = &node.asleep[..node.slept];
         let sleeps_in_part = |rank: usize| {
             let sleeps =
                 |command: &Next| slept.iter().any(|each| (each.rank, each.transition) == (rank, command.transition));
-            let commands = || run.standing[rank][count(rank) as usize].commands.iter();
+            let commands = || run.standing[rank][run.before(rank, first)].commands.iter();
             commands().any(sleeps) && !commands().all(sleeps)
         };
-        let whole = initials.iter().rev().find(|&&rank| rank == BARRIER || !sleeps_in_part(rank)).copied();
+        let ranks = own.then_some(rank).into_iter().chain(initials().map(|number| run.events[number].rank));
+        let whole = ranks.into_iter().find(|&rank| rank == BARRIER || !sleeps_in_part(rank));
+        let nodes = run.control.len();
         let ranks = &mut self.nodes[first].ranks;
         match whole {
             Some(rank) => ranks.push(rank),
@@ -545,5 +522,27 @@ impl Exploration {
             None => *ranks = (0..nodes).chain([BARRIER]).collect(),
         }
         ranks.sort_unstable();
+    }
+
+    /// Whether `command` of `rank` conflicts with an event from `first` on that is not left out.
+    fn meets(
+        &self,
+        tables: &Tables,
+        first: usize,
+        rank: usize,
+        command: &Next,
+        is_left: impl Fn(usize) -> bool,
+    ) -> bool {
+        let run = &self.run;
+        // Which conditions it turns depends on what its cells hold there.
+        let may_turn: Vec<Access> = run.may_turn(tables, command).collect();
+        let footprint = [command.accesses.all(), &may_turn, &run.looks(rank, command)].concat();
+        footprint.iter().any(|access| {
+            let entries = run.cells.layers(access.cell).iter().rev().flat_map(|layer| layer.entries.iter().rev());
+            entries
+                .map(|entry| entry.event)
+                .take_while(|&number| number >= first)
+                .any(|number| run.seen(number).any(|made| !independent(&[made], &footprint)) && !is_left(number))
+        })
     }
 }

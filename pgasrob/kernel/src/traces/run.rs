@@ -65,6 +65,8 @@ pub struct Run {
     pub registers: Vec<ValueId>,
     pub memory: Vec<ValueId>,
     pub events: Vec<Event>,
+    /// How many events there are up to the latest one that each comes directly after, by a rank or a conflict.
+    reach: Vec<u32>,
     pub of_rank: Vec<Vec<u32>>,
     pub standing: Vec<Vec<Standing>>,
     pub cells: Cells,
@@ -111,6 +113,7 @@ impl Run {
             registers: filled(zero, nodes * tables.registers)?,
             memory,
             events: Vec::new(),
+            reach: Vec::new(),
             of_rank: filled(Vec::new(), nodes)?,
             standing: filled(Vec::new(), nodes)?,
             cells,
@@ -232,6 +235,28 @@ impl Run {
         if command.waits_at == own.cell { own } else { Access::reading(command.waits_at) }
     }
 
+    /// How many events there are up to the last one of `rank`.
+    fn reach_of(&self, rank: usize) -> u32 {
+        self.of_rank[rank].last().map_or(0, |&event| event + 1)
+    }
+
+    /// The events from `first` on that come after none from there on, last first.
+    pub fn initials(&self, first: usize) -> impl Iterator<Item = usize> + '_ {
+        let reaches = self.reach.iter().enumerate().skip(first).rev();
+        reaches.filter(move |&(_, &reach)| reach as usize <= first).map(|(number, _)| number)
+    }
+
+    /// The event of `rank` that is its first one from `first` on, if that comes after none from there on.
+    pub fn initial_of(&self, rank: usize, first: usize) -> Option<usize> {
+        let number = *self.of_rank[rank].get(self.before(rank, first))? as usize;
+        (self.reach[number] as usize <= first && self.events[number].rank == rank).then_some(number)
+    }
+
+    /// How many events of `rank` there are before the event `first`.
+    pub fn before(&self, rank: usize, first: usize) -> usize {
+        self.of_rank[rank].partition_point(|&event| (event as usize) < first)
+    }
+
     /// The past of the next event of `rank` by its own events.
     pub fn last(&self, rank: usize) -> Clock {
         match self.of_rank[rank].last() {
@@ -338,6 +363,9 @@ impl Run {
         };
         self.arrivals.extend_from_slice(transitions);
         self.passing.extend_from_slice(&passing);
+        let reach =
+            if self.has_threads() { passing.iter().map(|&rank| self.reach_of(rank)).max() } else { Some(number) };
+        push(&mut self.reach, reach.unwrap_or(0), &mut world.budget)?;
         push(&mut self.events, event, &mut world.budget)?;
         for (&rank, &transition) in passing.iter().zip(transitions) {
             self.of_rank[rank].push(number);
@@ -387,10 +415,12 @@ impl Run {
         let looks = self.looks(rank, command);
         let own = self.last(rank);
         let mut past = Past::of(&own)?;
+        let mut reach = self.reach_of(rank);
         let turned = conditions.iter().map(|made| made.access);
         for access in command.accesses.all().iter().copied().chain(turned).chain(looks.iter().copied()) {
             for entry in self.cells.met_by(access) {
                 past.join(&self.events[entry.event].clock)?;
+                reach = reach.max(entry.event as u32 + 1);
             }
         }
         let index = self.of_rank[rank].len() as u32;
@@ -408,6 +438,7 @@ impl Run {
             looks: self.looks.len(),
             undo: self.undo.len(),
         };
+        push(&mut self.reach, reach, &mut world.budget)?;
         push(&mut self.events, event, &mut world.budget)?;
         let changed = match operands {
             Some(Operands::Assign { register, value }) => Some((register, value)),
@@ -468,6 +499,7 @@ impl Run {
             self.cells.leave(cell);
         }
         let Some(event) = self.events.pop() else { return };
+        self.reach.pop();
         for undo in self.undo.drain(event.undo..).rev() {
             match undo {
                 Undo::Register(place, value) => self.registers[place] = value,
