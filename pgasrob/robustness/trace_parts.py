@@ -31,7 +31,7 @@ IDLE = 0.5
 CALLER = "whoever calls `run`"
 """The owner of the parts that are not gone through by others."""
 PAUSE = 0.01
-"""Seconds to wait at most for what another one is at."""
+"""Seconds between two looks at what another one is at."""
 
 Path = Sequence[Sequence[tuple[int, int]]]
 """A part as the kernel has it, where ``split`` says what it is."""
@@ -135,12 +135,13 @@ class Elsewhere(Protocol):
 
 class _Part:
     """A part in its place. ``owner``: who is to go through it, None: nobody yet; ``begun``: whether somebody has begun;
-    ``given``: how many parts have been given away of it; ``report``: what it has come to in the end."""
+    ``lost``: whether that came to nothing elsewhere, and may do so again; ``given``: how many parts have been given
+    away of it; ``report``: what it has come to in the end."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.owner: object = None
-        self.begun = False
+        self.begun = self.lost = False
         self.going: Going | None = None
         self.given = self.events = self.effort = 0
         self.report: Report | None = None
@@ -164,7 +165,8 @@ class DividedTraces:
         self._own: _Part | None = whole
         self._passed: list[Report] = []
         self._counts = dict.fromkeys(("events", "effort", "traces", "redundant"), 0)
-        self._lock = threading.Condition()
+        # Entered and left by one instruction each: Ctrl-C between two of a lock made of Python would leave it locked.
+        self._lock = threading.RLock()
         self._asked = 0.0
         self._failure: BaseException | None = None
 
@@ -181,9 +183,9 @@ class DividedTraces:
             if not self._parts:
                 return True
             self._own = self._own or self._take(CALLER)
-            if self._own is None:
-                self._lock.wait(PAUSE)
-                return False
+        if self._own is None:
+            time.sleep(PAUSE)
+            return False
         whole = len(self._parts) == 1 and not self._own.path
         if self._go_on(self._own, effort if whole else CHUNK):
             self._own = None
@@ -197,11 +199,11 @@ class DividedTraces:
             self._counts[name] += getattr(report, name)
         del self._parts[: len(self._parts) if report.decides else 1]
 
-    def _take(self, owner: object) -> _Part | None:
+    def _take(self, owner: object, elsewhere: bool = False) -> _Part | None:
         """The next part that nobody has taken, and that may be needed; for who has nothing else to do, one that nobody
-        has begun."""
+        has begun. ``elsewhere``: to be gone through there, if that has not been tried."""
         needed = list(takewhile(lambda part: part.report is None or not part.report.decides, self._parts))
-        part = next((part for part in needed if part.owner is None), None)
+        part = next((part for part in needed if part.owner is None and not (elsewhere and part.lost)), None)
         if part is None and owner is CALLER:
             part = next((part for part in needed if not part.begun), None)
         if part is not None:
@@ -232,13 +234,11 @@ class DividedTraces:
                 self._parts.insert(self._parts.index(part) + 1, _Part(path))
                 part.given += 1
                 self._ask_for_help()
-                self._lock.notify_all()
             return part.owner is owner
 
     def _end(self, part: _Part, report: Report) -> None:
         part.report, part.going = report, None
         part.events, part.effort = report.events, report.effort
-        self._lock.notify_all()
 
     # Helpers
 
@@ -251,7 +251,12 @@ class DividedTraces:
 
     @property
     def _wanted(self) -> bool:
-        return self._failure is None and time.monotonic() - self._asked < IDLE
+        return not self.failed_on_the_way and time.monotonic() - self._asked < IDLE
+
+    @property
+    def failed_on_the_way(self) -> bool:
+        """Whether something has gone wrong in a thread, after which nothing goes on."""
+        return self._failure is not None
 
     def help(self, part: _Part | None) -> tuple[_Part | None, bool]:
         """Go on with ``part``, or what comes next, in a thread of its own; what is left of it to go on with, and
@@ -266,18 +271,22 @@ class DividedTraces:
             return None, False
 
     def hand_out(self, elsewhere: Elsewhere) -> bool:
-        """Have what comes next gone through elsewhere; whether there is anything."""
-        me = object()
+        """Have what comes next gone through elsewhere; whether there is anything. What is lost there, a process with it
+        perhaps, is for those here: it might be lost each time."""
+        me, report = object(), None
         with self._lock:
-            if not self._wanted or (part := self._take(me)) is None:
+            if not self._wanted or (part := self._take(me, elsewhere=True)) is None:
                 return False
-        report = elsewhere.go_through(self._begin.to_send, part.path, lambda given: self._hear(part, me, given))
+        try:
+            report = elsewhere.go_through(self._begin.to_send, part.path, lambda given: self._hear(part, me, given))
+        except BaseException as failure:
+            self._failure = failure
         with self._lock:
             if part.owner is me and report is not None:
                 self._end(part, report)
             elif part.owner is me:
-                part.owner, part.begun = None, False
-        return True
+                part.owner, part.begun, part.lost = None, False, True
+        return report is not None
 
     # What is known
 
@@ -353,7 +362,7 @@ class DividedTraces:
 def _help(search: ref[DividedTraces]) -> None:
     """Go through parts until nobody wants to know, or the program ends."""
     part: _Part | None = None
-    while threading.main_thread().is_alive() and (found := search()) is not None:
+    while threading.main_thread().is_alive() and (found := search()) is not None and not found.failed_on_the_way:
         part, helped = found.help(part)
         del found
         if not helped:
@@ -366,7 +375,7 @@ def _find_help(search: ref[DividedTraces], elsewhere: Elsewhere) -> None:
 
 
 def _hand_out(search: ref[DividedTraces], elsewhere: Elsewhere) -> None:
-    while (found := search()) is not None:
+    while (found := search()) is not None and not found.failed_on_the_way:
         helped = found.hand_out(elsewhere)
         del found
         if not helped:

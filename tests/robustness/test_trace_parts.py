@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 
 import pytest
 
 from pgasrob import twins
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.reference.exploration import Exploration, Node, Part
 from pgasrob.robustness import native_traces
 from pgasrob.robustness import trace_parts as parts
+from pgasrob.robustness.check import check
 from pgasrob.robustness.kernel_tables import tables
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.native_traces import NativeTraceSearch
+from pgasrob.robustness.question import EngineChoice, Question, Resources, Robustness
+from pgasrob.robustness.reasons import Interruption, MemoryLimit, OutOfMemory, Reason, TimeLimit
+from pgasrob.robustness.session import Interrupted, Session
 from pgasrob.robustness.trace_parts import Beginning, Elsewhere, Path, Report, go_through
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
+from tests.clock import DAY, leap, leaping
 from tests.robustness.contended import contended
 from tests.robustness.test_line_up_agrees import crowds
 from tests.robustness.test_traces_agree import programs
@@ -252,3 +262,112 @@ def test_who_helps_ends_when_nobody_wants_to_know() -> None:
     for thread in set(threading.enumerate()) - before:
         thread.join(5)
         assert not thread.is_alive()
+
+
+BODY = "r <- fetch_add(0, x, 1); r <- fetch_add(1, x, r); r <- fetch_add(0, y, r);"
+ROBUST = parse(f"nodes 4; memory x, y; register r; process {{ {BODY} }}")
+"""Of many traces, none of which shows anything."""
+
+
+def answer(limits: Limits, threads: int = 1, elsewhere: Elsewhere | None = None) -> tuple[str, Reason | None]:
+    """The verdict on `ROBUST` and its reason; no thread is left, and what was known is what is answered."""
+    before = set(threading.enumerate())
+    resources = Resources(threads=threads, elsewhere=elsewhere)
+    question = Question(
+        ROBUST, 4, Robustness(effect=False), engine=EngineChoice("traces"), limits=limits, resources=resources
+    )
+    try:
+        verdict = check(Session(question))
+    except Interrupted as interrupted:
+        verdict = interrupted.verdict
+    for thread in set(threading.enumerate()) - before:
+        if not thread.daemon:
+            thread.join(300)
+            assert not thread.is_alive()
+    return verdict.verdict, verdict.reason
+
+
+class Begun(Others):
+    """Others whose parts nobody else takes, for they have said that they begin."""
+
+    def go_through(self, begin: Beginning, part: Path, hear: Callable[[list[Path]], bool]) -> Report | None:
+        hear([])
+        return super().go_through(begin, part, hear)
+
+
+def at_a_part_of_others(does: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """From now on ``does`` something when another one begins with a part, for which the caller waits; what says whether
+    that has happened."""
+    happened, made, goes_on = threading.Event(), Beginning.at, parts.Going.on
+
+    def at(begin: Beginning, part: Path) -> parts.Going:
+        if threading.current_thread() is not threading.main_thread() and not happened.is_set():
+            try:
+                does()
+            finally:
+                happened.set()
+        return made(begin, part)
+
+    def on(going: parts.Going, effort: int) -> bool:
+        if threading.current_thread() is threading.main_thread() and going.given:
+            happened.wait(300)
+        return goes_on(going, effort)
+
+    monkeypatch.setattr(Beginning, "at", at)
+    monkeypatch.setattr(parts.Going, "on", on)
+    monkeypatch.setattr(parts, "IDLE", 10 * DAY)
+    return happened
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def raises(error: BaseException) -> None:
+    raise error
+
+
+ENDS: dict[str, tuple[Callable[[], object], Limits, object]] = {
+    "Ctrl-C": (interrupt, Limits(), Interruption),
+    "time": (leap, Limits(timeout=60), TimeLimit),
+    "memory limit": (partial(raises, MemoryError("the memory limit")), Limits(memory=10**10), MemoryLimit),
+    "memory": (partial(raises, MemoryError()), Limits(), OutOfMemory),
+}
+
+
+@needs_kernel
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("where", ["threads", "elsewhere"])
+@pytest.mark.parametrize("what", ENDS)
+def test_what_ends_a_check_while_others_are_at_its_parts_is_its_reason(
+    what: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    does, limits, reason = ENDS[what]
+    assert answer(limits) == ("robust", None)
+    leaping(monkeypatch)
+    threads, elsewhere = (3, None) if where == "threads" else (1, Begun())
+    happened = at_a_part_of_others(does, monkeypatch)
+    verdict, found = answer(limits, threads, elsewhere)
+    assert happened.is_set()
+    assert verdict == "unknown" and isinstance(found, reason)  # type: ignore[arg-type]
+
+
+@needs_kernel
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("how", ["before", "at the end"])
+def test_what_is_lost_elsewhere_is_handed_out_once(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be lost each time, and who asks would wait for ever."""
+    monkeypatch.setattr(parts, "IDLE", 10 * DAY)
+    search, losing = NativeTraceSearch(instance(BODY, nodes=4)), Others(lambda _: how)
+    run, exploration = search.run(), search.exploration
+    while len(exploration._parts) < 4:
+        next(run)
+    asked = 0
+    while losing.seen["parts"] == asked:
+        assert not exploration.hand_out(losing)
+        asked += 1
+        assert asked <= len(exploration._parts)
+    assert losing.seen["parts"] >= 3
+    alone = NativeTraceSearch(instance(BODY, nodes=4))
+    assert sum(1 for _ in run) and sum(1 for _ in alone.run())
+    assert exploration.complete and (search.states, search.traces) == (alone.states, alone.traces)
