@@ -7,7 +7,7 @@ has been written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 
 from pgasrob.program import core
@@ -24,6 +24,8 @@ EXACT_GROWTHS = 10
 MOST_FOLLOWED = 60_000
 """Commands that are followed in all cases together; one is followed again whenever more is known before it."""
 
+NOTHING_KNOWN: Mapping[int, Value] = {}
+
 
 class TooLong(Exception):
     """More than `MOST_FOLLOWED` commands would have to be followed."""
@@ -32,19 +34,26 @@ class TooLong(Exception):
 class Flow(Known):
     """The fixpoint. ``files``: for every name and control state what registers may hold there, None when no such rank
     comes there. ``memory``: by address. ``first``: the registers in the beginning. ``followed``: how many commands have
-    been followed, here and before.
+    been followed, here and before. ``known``: what some slots hold at any time.
 
     Raises :class:`TooLong`.
     """
 
     def __init__(
-        self, ranks: Sequence[Ranks], layout: Layout, initial: Sequence[int], first: File, followed: int = 0
+        self,
+        ranks: Sequence[Ranks],
+        layout: Layout,
+        initial: Sequence[int],
+        first: File,
+        followed: int = 0,
+        known: Mapping[int, Value] = NOTHING_KNOWN,
     ) -> None:
         """``initial``: what the slots hold in the beginning."""
         nowhere: list[list[File | None]] = [[None] * len(each.automaton.out) for each in ranks]
         values = [Values(each.name.domain, each.name.me) for each in ranks]
-        super().__init__(ranks, values, layout, initial, [between(value, value) for value in initial], nowhere)
-        self.first, self.followed = first, followed
+        memory = [known.get(slot, between(value, value)) for slot, value in enumerate(initial)]
+        super().__init__(ranks, values, layout, initial, memory, nowhere)
+        self.first, self.followed, self._known = first, followed, known
         self._growths: dict[tuple[int, int], int] = {}
         self._steps = _steps(ranks)
         self._readers: list[set[tuple[int, int]]] = [set() for _ in initial]
@@ -126,6 +135,8 @@ class Flow(Known):
         domain = self.ranks[rank].name.domain
         value = domain.without_rank(value)
         for slot in self.slots(rank, state, place.address):
+            if slot in self._known:
+                continue
             known = self.memory[slot]
             joined = domain.joined(known, value)
             if joined == known:

@@ -7,7 +7,7 @@ be the source. Where it finds no e in any, there is none on any such number of n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pgasrob.program import core
 from pgasrob.program.commands import show
@@ -19,10 +19,11 @@ from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.program.statements import Span
 from pgasrob.robustness.every_n import flow as flow_of
+from pgasrob.robustness.every_n.counting_cells import with_counting_cells
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import ZERO, Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
-from pgasrob.robustness.every_n.linear import exactly, number
+from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.lock_tokens import lock_tokens
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.named_commands import Ranks, rules_of
@@ -195,7 +196,11 @@ class Prover:
         """The values that registers and cells may have in ``case``; so many commands have been ``followed`` in other
         cases."""
         ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
-        return flow_of.Flow(ranks, self._layout, self._initial, self._first, followed)
+
+        def flow_with(known: Mapping[int, Value]) -> flow_of.Flow:
+            return flow_of.Flow(ranks, self._layout, self._initial, self._first, followed, known)
+
+        return with_counting_cells(flow_with, self.program.most_nodes)
 
     def sc_pairs(self, case: Case, flow: flow_of.Flow, looks: int) -> ScPairs:
         """Where two ranks may be at once in SC runs; so many commands have been followed in other cases. Raises

@@ -203,14 +203,14 @@ def test_headers() -> None:
 def test_assertions_that_are_proved_and_others(tmp_path: Path) -> None:
     path = tmp_path / "some.pgas"
     path.write_text(
-        f"{HEADER}mem[x] <- 1;\nr <- mem[x];\nassert(r == 1);\nr <- fetch_add(0, y, 1);\nassert(r >= 0);\n}}\n"
+        f"{HEADER}mem[x] <- 1;\nr <- mem[x];\nassert(r == 1);\nr <- fetch_add(0, y, -1);\nassert(r <= 0);\n}}\n"
     )
     code, found = in_json(path, "-n", "all")
     assert (code, found["verdict"], found["assertions"], found["deadlock"]) == (0, "robust", "unknown", None)
     assert [each["assertions"] for each in found["checked"]] == ["hold"] * (found["cutoff"] - 2)
     proved, left = found["assertions_beyond"]
     assert proved == {"open": None, "place": {"command": "assert(r == 1)", "line": 8, "column": 1}}
-    assert left["open"] == "could not exclude that `assert(r >= 0)` in line 10 is false for rank 0"
+    assert left["open"] == "could not exclude that `assert(r <= 0)` in line 10 is false for rank 0"
     told = " ".join(run(path, "-n", "all")[1].split())
     assert "On 2..3 nodes, in every run on the network the assertions hold." in told
     assert "On every number of nodes `assert(r == 1)` in line 8 holds." in told

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
+from textwrap import indent
+from types import ModuleType
 
 import pytest
 
@@ -74,15 +76,15 @@ def test_what_needs_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
 Mutation = Callable[[pytest.MonkeyPatch], None]
 
 
-def with_text(where: type, method: str, *changes: tuple[str, str]) -> Mutation:
-    """A class with another text of one of its methods."""
+def with_text(where: type | ModuleType, method: str, *changes: tuple[str, str]) -> Mutation:
+    """A class, or a module, with another text of one of its methods."""
 
     def mutated(patch: pytest.MonkeyPatch) -> None:
         text, known = inspect.getsource(getattr(where, method)), {**vars(inspect.getmodule(where))}
         for old, new in changes:
             assert old in text
             text = text.replace(old, new)
-        exec(f"class Changed:\n{text}", known)
+        exec(f"class Changed:\n{text if isinstance(where, type) else indent(text, '    ')}", known)
         patch.setattr(where, method, getattr(known["Changed"], method))
 
     return mutated
