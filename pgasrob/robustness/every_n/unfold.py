@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
-from pgasrob.program.expressions import Expr
+from pgasrob.program.expressions import Expr, registers_of
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
@@ -70,6 +70,9 @@ class _Unfolding:
         self._flow, self._rank, self._values = flow, rank, flow.values[rank]
         self._out = automaton.out
         self._live = live
+        forms = (each.form for each in automaton.transitions)
+        ranks = (expr for form in forms for role, expr in core.expressions(form) if role is core.Role.RANK)
+        self._naming = {register for expr in ranks for register in registers_of(expr)}
         self._states: list[tuple[int, File]] = []
         self._numbers: dict[tuple[int, File], int] = {}
         self._kept_apart = [0] * len(automaton.out)
@@ -148,12 +151,12 @@ class _Unfolding:
         return self._apart(value, self._compared(file, form))
 
     def _compared(self, file: File, form: core.Immediate[core.Place, Expr]) -> Value | None:
-        """The value that is read by itself: what a compare-and-swap expects, or what a swap or a load finds where it is
-        first."""
+        """The value that is read by itself: what a compare-and-swap expects, or what was there in the beginning, for a
+        swap and where a rank is named by what is read."""
         match form.update:
             case core.Update("compare_swap", _, expected) if expected is not None:
                 return self._values.of(expected, file)
-            case core.Update("set") | None if form.register is not None:
+            case core.Update("set") | None if form.update or form.register in self._naming:
                 address = self._values.of(form.access.cell.address, file)
                 slots = self._flow.layout.held_in(self._flow.ranks[self._rank].name.domain, address)
                 return between(*[self._flow.initial[slots[0]]] * 2) if len(slots) == 1 else None

@@ -9,9 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from pgasrob.program.parser import parse
+from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.robustness.every_n import number_tokens, prove
 from pgasrob.robustness.every_n.named_views import _Search as Views
 from pgasrob.robustness.every_n.number_tokens import _Search
+from pgasrob.robustness.every_n.prove import Prover
 from tests.robustness.every_n.drawn_queues import drawn_queues
 from tests.robustness.every_n.test_lock_tokens import with_text
 from tests.robustness.every_n.test_named_views import proof, verdict
@@ -178,3 +180,12 @@ def test_without_a_condition_there_is_a_wrong_proof(name: str, monkeypatch: pyte
 
 def test_what_is_proved_of_two() -> None:
     assert proof(parse(ALONE.format(GIVEN + WAKING))).holds
+
+
+def test_what_was_there_first_is_read_by_itself_where_it_names_a_rank() -> None:
+    """Else there would be more states than are needed."""
+    text = "mem[x @ (me + 1) % nodes] <- nodes; r <- mem[x]; n <- mem[x]; if (n < nodes) { write(one, n, y, q); }"
+    prover = Prover(parse(ALONE.format(text)), DEFAULT_READING)
+    unfolded = prover.unfolded(prover.flow(next(iter(prover.frame.cases()))))
+    reads = [sum(value is not None for value in values) for values in unfolded.read[0]]
+    assert sorted(filter(None, reads)) == [1, 2]
