@@ -54,11 +54,19 @@ def go_through(begin, part, tell, found=parts.go_through):
     if (FOLDER / "kill").exists():
         (FOLDER / "kill").unlink()
         os.kill(os.getpid(), signal.SIGKILL)
+    if (FOLDER / "kill the worker").exists():
+        (FOLDER / "kill the worker").unlink()
+        tell([])
+        os.kill(os.getppid(), signal.SIGKILL)
+    while (FOLDER / "stay").exists():
+        time.sleep(0.01)
     return found(begin, part, tell)
 
 parts.go_through = go_through
 
 def slowly(going, effort, found=parts.Going.on):
+    while going.given and (FOLDER / "meet").exists() and not list(FOLDER.glob("part.*")):
+        time.sleep(0.01)
     time.sleep(0.005 * bool(going.given))
     return found(going, effort)
 
@@ -104,6 +112,7 @@ process {
 }
 """
 """Many traces, and an assertion that fails in some."""
+MANY_STATES = Limits(max_states=None)
 RARE = "if (me != 0 || s == 3) { write(x, (me + 1) % nodes, z, q); r <- mem[z]; }"
 """A cycle through all ranks, when rank 0 came last."""
 
@@ -284,6 +293,55 @@ def test_a_large_exploration_is_handed_out_in_parts(
     assert [result["verdict"] for result in shared] == ["robust", "robust", "not robust", "robust"]
     assert shared[1]["assertions"] == "violated"
     assert not (cluster.folder / "kill").exists() and began(cluster, "part")
+
+
+@pytest.fixture
+def divided(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The cluster, and a program whose check is divided soon, which shows that some assertion fails."""
+    monkeypatch.setattr(parts, "LARGE", 2_000)
+    monkeypatch.setattr(parts, "CHUNK", 500)
+    Path("many.pgas").write_text(CONTENDED)
+    (fakes.folder / "meet").touch()
+    wait_for(lambda: len(fakes.scheduler.workers) == 2)  # one may have been lost
+    return fakes
+
+
+def check_divided(cluster: Any, limits: Limits = MANY_STATES, watch: Any = unwatched) -> Iterator[Any]:
+    resources = Resources(cluster=cluster.scheduler_address)
+    job = Job(engine=EngineChoice("traces"), limits=limits, resources=resources)
+    return convert_all(["many.pgas"], job, told, watch)
+
+
+def test_the_parts_of_a_lost_worker_are_gone_through_by_others(divided: Any) -> None:
+    (divided.folder / "kill the worker").touch()
+    assert list(check_divided(divided)) == [("many.pgas", 4, "robust", None)]
+    (lost, part), *_ = began(divided, "part")
+    assert not (divided.folder / "kill the worker").exists() and not alive(lost)
+    wait_for(lambda: not alive(part))
+
+
+def test_what_ends_a_check_while_others_are_at_its_parts_ends_them(divided: Any) -> None:
+    """Ctrl-C, and a limit of states that is reached here while they stay where they are."""
+    (divided.folder / "stay").touch()
+
+    @contextmanager
+    def watch(title: str) -> Iterator[Any]:
+        wait_for(lambda: began(divided, "part"))
+        os.kill(os.getpid(), signal.SIGINT)
+        yield None
+
+    found: list[Any] = []
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(check_divided(divided, watch=watch))
+    assert found == [("many.pgas", 4, "unknown", Interruption())]
+    at_work = began(divided, "part")
+    wait_for(lambda: not any(alive(part) for _, part in at_work))
+    limit = Limits(max_states=3_000)
+    assert list(check_divided(divided, limit)) == [("many.pgas", 4, "unknown", StateLimit(3_000))]
+    at_work = began(divided, "part")
+    wait_for(lambda: not any(alive(part) for _, part in at_work))
+    (divided.folder / "stay").unlink()
+    assert list(check_divided(divided)) == [("many.pgas", 4, "robust", None)]
 
 
 def test_an_internal_error_is_the_result_of_one_file(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,8 @@ DO_JOB = "__import__('pgasrob.batch.cluster.worker', fromlist=['do_job']).do_job
 refuse it, and a worker would go down instead of reporting an ImportError."""
 LOOK = 0.2
 """Seconds between two looks at whether the result is still wanted."""
+COUNT = 2.0
+"""Seconds between two looks at whether the workers are there that go through parts."""
 REPORT = 0.5
 """Seconds between two messages about the progress, which all go through the scheduler."""
 START = "import sys; sys.path[:] = {path!r}; from pgasrob.batch.cluster.child import main; main()"
@@ -86,6 +88,7 @@ def do_job(wanted: tuple[Any, ...], request: bytes, topic: str, name: int, progr
                     return kind, what
             if now - looked > LOOK:
                 looked = now
+                others.look(now)
                 task = worker.state.tasks.get(key)
                 if task is None or task.state not in ("executing", "long-running"):
                     return "cancelled", None
@@ -110,6 +113,7 @@ class _Others:
         self._client: Client | None = None
         self._workers: list[str] = []
         self._futures: dict[int, Future[Any]] = {}
+        self._looked = 0.0
 
     def __enter__(self) -> _Others:
         return self
@@ -138,8 +142,26 @@ class _Others:
         if number in self._futures:
             self._child.send((number, pickle.loads(given)))
 
+    def look(self, now: float) -> None:
+        """Give up the parts that are out when one of the workers is lost: the scheduler would wait for it to come back,
+        and does not say who is at which part."""
+        if not self._futures or now - self._looked < COUNT:
+            return
+        self._looked, there = now, set(self._workers)
+        with suppress(Exception):
+            assert self._client is not None
+            there = set(self._client.nthreads())
+        if not there.issuperset(self._workers):
+            self._workers = [address for address in self._workers if address in there]
+            for number in list(self._futures):
+                self.take_back(number)
+                self._child.send((number, None))
+
     def hand_out(self, number: int, part: bytes) -> None:
         assert self._client is not None, "it has asked how many there are"
+        if not self._workers:
+            self._child.send((number, None))
+            return
         arguments = (self._wanted, part, self._topic, number, False)
         # What has been begun, first.
         future = self._client.submit(
