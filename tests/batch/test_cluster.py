@@ -266,7 +266,8 @@ def test_a_large_exploration_is_handed_out_in_parts(
     monkeypatch.chdir(tmp_path)
     for left in cluster.folder.iterdir():
         left.unlink()
-    (cluster.folder / "kill").touch()
+    for flag in ("kill", "meet"):
+        (cluster.folder / flag).touch()
     monkeypatch.setattr(parts, "LARGE", 2_000)
     monkeypatch.setattr(parts, "CHUNK", 500)
     Path("many.pgas").write_text(CONTENDED)
