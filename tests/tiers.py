@@ -540,6 +540,7 @@ SLOW: dict[str, str] = {
         every_trace_is_found_once
     """,
     "reference/test_race_traces.py": """
+        a_source_that_comes_again_leaves_nothing_out
         the_answer_is_the_same_whoever_comes_first the_effort_for_one_trace_is_about_linear/3
         the_kernel_has_the_traces_and_races_of_the_reference
     """,

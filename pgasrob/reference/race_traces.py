@@ -2,9 +2,9 @@
 
 For a maximal trace and a step of it that stops, the *source*, there is a greatest part of the trace that can go on:
 what completion rules put after the source stops too, and a command is left out, with all that comes after it, that
-waits for a step that has stopped or has an access that conflicts with one. The next accesses of ranks along that part
-are compared with the source, and with those of other ranks (`proofs/races.md`, section 8). So the interleavings of
-programs that are synchronised by barriers, flags or notifications need not be gone through: they have one trace.
+waits for a step that has stopped, or makes an access that conflicts with one. The next accesses of ranks along that
+part are compared with the source, and with those of other ranks (`proofs/races.md`, section 8). So the interleavings
+of programs that are synchronised by barriers, flags or notifications need not be gone through: they have one trace.
 """
 
 from __future__ import annotations
@@ -81,28 +81,41 @@ class Stopping:
         own = rank in event.ranks
         index = event.clock[rank] - 1 if own else event.index
         is_source = event is self._source
-        if not is_source and any(self._stopped.hits(made.access) for made in event.chain):
+        placement, operands = self.placement(rank, index), event.operands
+        issues = own and not event.is_barrier
+        parts = list[int]()
+        if issues and isinstance(operands, core.Transfer):
+            for number, least in enumerate(lower_bounds(self._instance, placement, operands)):
+                here = DELAYED if is_source and number == self._step else NOW
+                parts.append(max(least, here, *parts[-1:]))
+        waits = issues and not wait_is_over(placement, operands)
+        happens = event.chain[: len(event.chain) - parts.count(DELAYED)]
+        if waits or (not is_source and any(self._stopped.hits(made.access) for made in happens)):
             self._cuts[event.rank] = min(event.index, self._cuts.get(event.rank, event.index))
             return
         if not own:
             return
-        if not event.is_barrier:
-            placement, operands = self.placement(rank, index), event.operands
-            if not wait_is_over(placement, operands):
-                self._cuts[rank] = min(index, self._cuts.get(rank, index))
-                return
+        if issues:
             after = fenced(placement, operands)
             if isinstance(operands, core.Transfer):
-                parts = list[int]()
-                for number, least in enumerate(lower_bounds(self._instance, placement, operands)):
-                    here = DELAYED if is_source and number == self._step else NOW
-                    parts.append(max(least, here, *parts[-1:]))
                 after = placed(self._instance, placement, operands, parts)
+                if not is_source and self._repeats(event, operands, after):
+                    self._cuts[rank] = min(index, self._cuts.get(rank, index))
+                    return
                 self._stop(event, parts)
             if after != placement:
                 self._placements.append((index + 1, after))
         if index + 1 < len(self._trace.of_rank[rank]):
             heappush(self._waiting, self._trace.of_rank[rank][index + 1].number)
+
+    def _repeats(self, event: Event, operands: core.Transfer[Cell, int], after: Placement) -> bool:
+        """Whether ``event`` is the source's command again, and behind it the same stops where it is the source."""
+        source, step = self._source, self._step
+        if event.transitions != source.transitions:
+            return False
+        alone = [NOW] * step + [DELAYED] * (len(operands.steps) - step)
+        same = operands.steps[step].access.cell == core.steps_of(source.operands)[step].access.cell
+        return same and placed(self._instance, (), operands, alone) == after
 
     def _stop(self, event: Event, parts: list[int]) -> None:
         """Note the steps that stop, and who conflicts with them later."""

@@ -3,10 +3,12 @@ that it takes with the search state by state."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,13 @@ from pgasrob import twins
 from pgasrob.api import race as races
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
+from pgasrob.program.reading import Reading
 from pgasrob.races import race_check
 from pgasrob.races.native_races import NativeTracesRaceSearch
 from pgasrob.races.race_check import SEARCH, TRACES
+from pgasrob.races.race_definition import DefinitionSearch
 from pgasrob.races.race_verdict import RaceVerdict
+from pgasrob.reference import race_traces
 from pgasrob.reference.race_traces import TracesRaceSearch
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
@@ -25,8 +30,8 @@ from pgasrob.robustness.load import load
 from pgasrob.robustness.question import Question, Races, Robustness
 from pgasrob.robustness.reasons import RunTooLong, StateLimit, TooManyUpdates
 from pgasrob.robustness.session import Session
-from tests.races.test_races_agree import campaign, drawn, ended
-from tests.support import program
+from tests.races.test_races_agree import campaign, compare, drawn, ended
+from tests.support import examples, program
 
 pytestmark = pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
 
@@ -110,6 +115,77 @@ def test_steps_that_stop_all_that_comes_after_them_take_no_longer(operation: str
     )
     assert ended(search, 10**5)
     assert search.effort < 4 * search.transitions and len(search.races) == (", u)" in operation)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("write(x, 0, y, q); write(w, 0, y, q); r <- mem[y];", {(1, 3), (2, 3)}),
+        ("bundle; write(x, 0, y, q); signal(add, 1, 0, y, q); r <- mem[y];", {(2, 4), (3, 4)}),
+        ("write(x, 0, y, q); write(w, 0, y, q); wait(q); r <- mem[y];", set()),
+    ],
+)
+def test_what_stops_behind_the_source_does_not_meet_it(body: str, found: set[tuple[int, int]]) -> None:
+    """Two operations of a queue are under way together: what comes next races with both."""
+    text = body.replace("; ", ";\n")
+    declarations = "memory x, y, w; register r; queue q; queue u unordered;"
+    on = program(text, "", declarations=declarations).instantiate(reading=Reading(conflicts="all"))
+    for search in (TracesRaceSearch(on), NativeTracesRaceSearch(on), DefinitionSearch(on)):
+        assert ended(search)
+        assert {(one.line, other.line) for one, other in search.races} == found, type(search)
+
+
+def test_a_robust_program_in_which_two_operations_are_under_way() -> None:
+    seen = compare(55_404, lambda instance, strict, _: NativeTracesRaceSearch(instance, strict))
+    assert seen["race, robust"] == 1
+
+
+def test_a_source_that_comes_again_behind_a_fence_is_another_one() -> None:
+    """Of the write in line 2, the first one has the last write behind it, too: it alone races with the load."""
+    text = """while (r < 2) {
+        write(x, 0, y, u);
+        if (r == 0) { fence(u); }
+        if (r == 1) { write(x, 0, y, u); }
+        r <- r + 1; }
+        s <- mem[y];"""
+    on = program(text, declarations="memory x, y; register r, s; queue u unordered;").instantiate()
+    for search in (TracesRaceSearch(on), NativeTracesRaceSearch(on)):
+        assert ended(search)
+        assert {(one.line, other.line) for one, other in search.races} == {(2, 4), (2, 6), (4, 6)}
+
+
+REPEATED = (
+    *("write(x, 0, y, q);", "write(w, 0, y, q);", "write(w, r % 2, y, q);", "signal(add, 1, 0, y, q);") * 2,
+    *("write(x, 0, y, u);", "fence(u);") * 3,
+    *("fence(q);", "bundle;", "read(w, 0, y, u);", "s <- mem[y];"),
+)
+
+
+def test_a_source_that_comes_again_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not the program is robust."""
+    again, repeats = list[bool](), race_traces.Stopping._repeats
+
+    def note_and_go_on(*of: Any) -> bool:
+        again.append(repeats(*of))
+        return False
+
+    for seed in range(examples(25, nightly=4_000)):
+        source = random.Random(seed)
+        drawn_body = [
+            (source.choice(REPEATED), source.choice(("", "", "r == 0", "r == 1"))) for _ in range(source.randint(1, 4))
+        ]
+        body = " ".join(f"if ({when}) {{ {each} }}" if when else each for each, when in drawn_body)
+        text = f"while (r < {source.randint(2, 3)}) {{ {body} r <- r + 1; }} s <- mem[y];"
+        declarations = "memory x, y, w; register r, s; queue q; queue u unordered;"
+        on = program(text, declarations=declarations, nodes=source.randint(1, 2)).instantiate()
+        short, whole = TracesRaceSearch(on), TracesRaceSearch(on)
+        if not ended(short, 1_500):
+            continue
+        with monkeypatch.context() as patch:
+            patch.setattr(race_traces.Stopping, "_repeats", note_and_go_on)
+            assert ended(whole, 10**6)
+        assert set(short.races) == set(whole.races), text
+    assert sum(again) > 10
 
 
 def test_a_signal_goes_without_a_put_before_its_bundle() -> None:

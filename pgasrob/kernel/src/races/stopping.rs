@@ -94,19 +94,19 @@ impl Stopping {
         if self.left.has(&event.clock) {
             return Ok(false);
         }
-        if number != source.event && run.chain(number).iter().any(|made| self.hits(made.access)) {
-            self.left.add(event.rank, event.index);
-            return Ok(true);
-        }
         let rank = self.rank;
         if event.rank == BARRIER {
             self.go_on(run, order, event.clock.count(rank));
             return Ok(false);
         }
+        let (index, all) = (event.index, run.chain(number));
         if event.rank != rank {
-            return Ok(false);
+            let hit = all.iter().any(|made| self.hits(made.access));
+            if hit {
+                self.left.add(event.rank, index);
+            }
+            return Ok(hit);
         }
-        let index = event.index;
         let command = tables.command(run.next_of(number).transition);
         let operands = match command {
             Command::Assign { .. } | Command::Test { .. } | Command::Immediate(_) => None,
@@ -117,28 +117,44 @@ impl Stopping {
         };
         let before = self.placement(rank, index).clone();
         let mut placement = before.clone();
+        // What stops here as well meets nothing that has stopped.
+        let mut happen = all.len();
+        if let Some(Operands::Transfer(transfer)) = &operands {
+            let count = transfer.steps().len();
+            let free = first_bound(tables, world, &before, rank, transfer);
+            happen -= count - if number == source.event { free.min(source.step) } else { free };
+        }
+        let waits = match operands {
+            Some(Operands::Wait { queue, local }) => !wait_is_over(world, &before, rank, queue, local),
+            _ => false,
+        };
+        if waits || number != source.event && all[..happen].iter().any(|made| self.hits(made.access)) {
+            self.left.add(rank, index);
+            return Ok(true);
+        }
         match operands {
-            Some(Operands::Wait { queue, local }) if !wait_is_over(world, &before, rank, queue, local) => {
-                self.left.add(rank, index);
-                return Ok(true);
-            }
-            Some(Operands::Transfer(transfer)) => {
+            Some(Operands::Transfer(transfer)) if happen < all.len() => {
                 let steps = transfer.steps();
-                let mut now = first_bound(tables, world, &before, rank, &transfer);
-                if number == source.event {
-                    now = now.min(source.step);
-                }
-                if now < steps.len() {
-                    self.now.insert(number, now);
-                    delay(tables, world, &mut placement, rank, &transfer, &steps[now..])?;
-                    let bound = run.chain(number).len() - steps.len();
-                    for (step, stops) in steps.iter().enumerate().skip(now) {
-                        let access = transfer.access(stops);
-                        *self.stopped.entry(access.cell).or_default() |= access.ways;
-                        let later = order.cells.layers(access.cell).get(order.layer_of(number, bound + step) + 1);
-                        let entries = later.map_or(&[][..], |layer| &layer.entries);
-                        self.waiting.extend(entries.iter().map(|entry| Reverse(entry.event)));
+                let bound = all.len() - steps.len();
+                let now = happen - bound;
+                delay(tables, world, &mut placement, rank, &transfer, &steps[now..])?;
+                let again = number != source.event && event.transition == run.events[source.event].transition;
+                if again && transfer.access(&steps[source.step]).cell == source.access.cell {
+                    // What is behind it is looked at where it is the source, when the same stops there.
+                    let mut alone = NOWHERE.clone();
+                    delay(tables, world, &mut alone, rank, &transfer, &steps[source.step..])?;
+                    if alone == placement {
+                        self.left.add(rank, index);
+                        return Ok(true);
                     }
+                }
+                self.now.insert(number, now);
+                for (step, stops) in steps.iter().enumerate().skip(now) {
+                    let access = transfer.access(stops);
+                    *self.stopped.entry(access.cell).or_default() |= access.ways;
+                    let later = order.cells.layers(access.cell).get(order.layer_of(number, bound + step) + 1);
+                    let entries = later.map_or(&[][..], |layer| &layer.entries);
+                    self.waiting.extend(entries.iter().map(|entry| Reverse(entry.event)));
                 }
             }
             Some(Operands::Fence { queue, target }) => fence(world, &before, &mut placement, rank, queue, target)?,
