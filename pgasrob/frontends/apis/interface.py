@@ -26,6 +26,7 @@ from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Valu
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register
+from pgasrob.program.illegal_calls import Rule
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import Span, Statement
 from pgasrob.program.value_classes import record
@@ -343,6 +344,9 @@ class Call(Protocol):
 
     def outside(self, done: Outside) -> None:
         """Note what the call does to files and the terminal, where the program is to be marked with that."""
+
+    def may_be_illegal(self, rule: Rule, sentence: str) -> None:
+        """Leave open whether the call breaks ``rule``, for what says so is not known without a number of nodes."""
 
     def expose(self, part: Exposed) -> None:
         """Record which memory of this rank is part of a window. Where calls are marked, all that is accessed there lies

@@ -25,6 +25,7 @@ from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unkn
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command, Mark
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, alike, depends_on_rank, is_of_rank
+from pgasrob.program.illegal_calls import Illegal, IllegalCall, Rule
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import NOWHERE, Choose, Do, Goto, If, Labelled, Loop, Skip, Span, Statement, While
 
@@ -497,6 +498,9 @@ class MachineCall:
     def outside(self, done: Outside) -> None:
         if self.machine.world.outside:
             self.machine.issuer.issue(Mark(Const(1), done), self.span)
+
+    def may_be_illegal(self, rule: Rule, sentence: str) -> None:
+        self.machine.issuer.issue(Illegal(Const(0), IllegalCall(rule, self.span, sentence)), self.span)
 
     def expose(self, part: Exposed) -> None:
         if not self.marked or not isinstance(part.begin.offset, int):

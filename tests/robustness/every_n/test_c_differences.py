@@ -133,6 +133,14 @@ DIFFERENT = {
         "if (n > 9 && k) t = 1;", 10),
     "a variable of each iteration": (SHMEM, "for (int r = 0; r < 2; r++) { int a; "
         "if (r == 0) { shmem_int_get(&a, &k, 1, 0); if (a) t = 1; } else if (n > 9 && a) t = 1; }", 10),
+    "a put to what may not be locked": (MPI, "MPI_Win_lock(MPI_LOCK_SHARED, (me + 1) % n, 0, win); "
+        "MPI_Accumulate(&one, 1, MPI_LONG, n > 9 ? me : (me + 1) % n, 0, 1, MPI_LONG, MPI_SUM, win); "
+        "MPI_Win_unlock((me + 1) % n, win);", 10),
+    "a flush of what may not be locked": (MPI, "MPI_Win_lock(MPI_LOCK_SHARED, (me + 1) % n, 0, win); "
+        "MPI_Win_flush(n > 9 ? me : (me + 1) % n, win); MPI_Win_unlock((me + 1) % n, win);", 10),
+    "with whom a segment is registered": (GASPI, "gaspi_segment_alloc(1, 64, GASPI_MEM_INITIALIZED); "
+        f"gaspi_segment_register(1, 0, GASPI_BLOCK); {BARRIER} if (n > 9 && me == 1) {{ "
+        "gaspi_write(0, 0, 2, 1, 0, 8, 0, GASPI_BLOCK); gaspi_wait(0, GASPI_BLOCK); }", 10),
     "a notification of nothing": (GASPI, f"{BARRIER} if (n > 9 && me == 0) "
         "gaspi_notify(0, 1, 0, n - 10, 0, GASPI_BLOCK);", 10),
 }  # fmt: skip

@@ -80,8 +80,15 @@ def _refuse_segment(call: Call, number: int, rank: Expr) -> None:
                   for key in (size_of(number), registered(number)))  # fmt: skip
     if not any(each is not None for each in made):
         raise NotAllowed(rules.NO_SEGMENT, f"{call.name} with {which}, which has none")
-    if not any(ranks == ALL or (isinstance(ranks, frozenset) and call.rank in ranks) for ranks in to_whom):
-        raise NotAllowed(rules.NOT_REGISTERED, f"{call.name} with {which}, not registered with this rank")
+    known = frozenset[int | str]().union(*(each for each in to_whom if isinstance(each, frozenset)))
+    why = f"{call.name} with {which}, not registered with this rank"
+    if not any(isinstance(each, frozenset) for each in to_whom):
+        raise NotAllowed(rules.NOT_REGISTERED, why)
+    if call.symbolic:
+        if ALL not in known:
+            call.may_be_illegal(rules.NOT_REGISTERED, why)
+    elif call.rank not in known:
+        raise NotAllowed(rules.NOT_REGISTERED, why)
 
 
 def deleted(call: Call) -> tuple[int, ...]:
@@ -90,8 +97,8 @@ def deleted(call: Call) -> tuple[int, ...]:
 
 
 def registered(number: int) -> str:
-    """The name of the fact with which ranks a rank has registered its segment ``number``; `ALL` when lowering for all
-    node counts, where that is not looked at."""
+    """The name of the fact with which ranks a rank has registered its segment ``number``; when lowering for all node
+    counts `ALL` is among them where that is with all, and others are not."""
     return f"gaspi.registered.{number}"
 
 

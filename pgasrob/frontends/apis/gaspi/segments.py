@@ -13,6 +13,7 @@ from pgasrob.frontends.apis.gaspi.collectives import barrier_of
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import ALL, deleted, members, registered, segment, segments, size_of, timed
 from pgasrob.frontends.apis.interface import Call, ObjectId, Outcome
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
 from pgasrob.program.assumptions import Kind
 
@@ -47,8 +48,9 @@ def _together(steps: Steps, group: int, timeout: int) -> Sequence[Outcome]:
 def _registered(call: Call, ranks: tuple[int, ...]) -> None:
     """Segment argument 0 is registered with ``ranks``."""
     key = registered(call.known(0))
-    known = call.own_fact(key)
-    call.publish(key, ALL if call.symbolic else cast("frozenset[int]", known or frozenset()) | {*ranks})
+    known = cast("frozenset[int | str]", call.own_fact(key) or frozenset())
+    by_name: set[int | str] = {ALL} if ranks is EVERYONE else set()
+    call.publish(key, known | (by_name if call.symbolic else {*ranks}))
 
 
 @FUNCTIONS.does("gaspi_segment_alloc(gaspi_segment_id_t segment, gaspi_size_t size, gaspi_alloc_t policy)")
