@@ -27,12 +27,18 @@ _Access = tuple[int, core.Access[core.Place], Fact, bool]
 """The cells that an access may be to, as bits; the access; what is known of it; whether it makes a value arrive."""
 
 
-def no_race_beyond(program: Program, reading: Reading, look: Callable[[], None], frame: Frame | None = None) -> bool:
-    """Whether it is known that no two accesses of ``program`` race on a number of nodes from the cutoff of ``frame``
-    (None: the one that fits) on, on all of which it is robust. ``look`` is called now and then."""
+def no_race_beyond(
+    program: Program, reading: Reading, look: Callable[[], None], frame: Frame | None = None, least: int | None = None
+) -> bool:
+    """Whether it is known that no two accesses of ``program`` race on a number of nodes from ``least`` on (None: the
+    cutoff of the ``frame``; None: the one that fits), on all of which it is robust. ``look`` is called now and then."""
     if program.growing:  # of which pairs of ranks know nothing
         return False
     prover = Prover(program, reading, frame)
+    if least is not None and least < prover.frame.cutoff:  # as of a proof with few names
+        prover = Prover(program, reading, prover.plain)
+        if least < prover.frame.cutoff:
+            return False
     ignored = sum(1 << address for address in made_up(program))
     followed = looks = 0
     try:
@@ -62,7 +68,7 @@ def no_race_from_proof(session: Session) -> bool:
     if not isinstance(program, Program):
         program = program.for_every_count()
     look = partial(session.watch.look_around, "races", 0, LOOKING)
-    return no_race_beyond(program, session.question.reading, look)
+    return no_race_beyond(program, session.question.reading, look, least=session.proof().cutoff)
 
 
 def _may_race(pairs: ScPairs, ignored: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +14,16 @@ from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.races import no_race_beyond as proving
 from pgasrob.races.end_sets import AllEnds
-from pgasrob.races.no_race_beyond import no_race_beyond
+from pgasrob.races.no_race_beyond import is_free_of_races, no_race_beyond
 from pgasrob.races.racing_pairs import Pairs
+from pgasrob.robustness.every_n.proof import Obstacle
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.every_n.rank_cases import Frame
 from pgasrob.robustness.every_n.sc_pairs import ScPairs
 from pgasrob.robustness.load import load
 from pgasrob.robustness.maximal_runs import Viewer
+from pgasrob.robustness.question import Question
+from pgasrob.robustness.session import Session
 from tests.robustness.every_n.drawn_facts import drawn_facts
 from tests.support import examples
 
@@ -130,3 +133,26 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     block = next(block for block, expected in PROGRAMS.items() if expected)
     monkeypatch.setattr("pgasrob.robustness.every_n.sc_pairs.MOST_LOOKS", 5)
     assert not claimed(parse(f"{HEADER}{block} }}"))
+
+
+def test_races_are_excluded_from_where_the_proof_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof in which all ranks but one have no name begins earlier than one that tells even ranks from odd ones, in
+    which there is too much to look at."""
+    program = parse(
+        f"{HEADER} if (nodes < 8) {{ if (me == nodes - 1) {{ mem[x @ 0] <- 1; }} if (me == 0) {{ r <- mem[x]; }} }} "
+        "if ((me ^ 1) < nodes) { write(z, me ^ 1, y, q); } wait(q); barrier; r <- fetch(0, z); }"
+    )
+    session = Session(Question(program, 5))
+    assert (session.proof().cutoff, is_free_of_races(Session(Question(program, 8)))) == (8, True)
+    assert not is_free_of_races(session)
+    before = Prover.run
+
+    def run(self: Prover) -> Iterator[str]:
+        yield from before(self)
+        if self.frame.modulus > 1:
+            self.proof.obstacles.append(Obstacle("limit"))
+
+    monkeypatch.setattr(Prover, "run", run)
+    session = Session(Question(program, 5))
+    assert session.proof().is_about(5)
+    assert not is_free_of_races(session)
