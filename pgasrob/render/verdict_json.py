@@ -311,18 +311,23 @@ def to_json(verdict: library.Verdict) -> Result:
         found["hardware"] = None
     if verdict.strict_waits:
         found["deadlock_by"] = strict_waits_to_json(verdict.strict_waits, deadlock_run)
-    if verdict.one_block:
-        found["one_block"] = True
-    if verdict.proved_from is not None:
-        found["proved_from"] = verdict.proved_from
     found["synchronised"] = synchronised_to_json(verdict)
     if verdict.races:
         found["consequences"] = consequences_to_json(verdict.races)
-    if verdict.every:
-        _add_every_count(found, verdict.every)
-    if verdict.count_note:
-        found["count_note"] = count_note_to_json(verdict.count_note)
+    _add_counts(found, verdict)
     return found
+
+
+def _add_counts(result: Result, verdict: library.Verdict) -> None:
+    """Say in ``result`` what is known of other numbers of nodes."""
+    if verdict.one_block:
+        result["one_block"] = True
+    if verdict.proved_from is not None:
+        result["proved_from"] = verdict.proved_from
+    if verdict.every:
+        _add_every_count(result, verdict.every)
+    if verdict.count_note:
+        result["count_note"] = count_note_to_json(verdict.count_note)
 
 
 def _add_every_count(result: Result, every: library.EveryCount) -> None:

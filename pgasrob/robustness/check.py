@@ -129,7 +129,7 @@ class Decided:
         self.decision = Decision.OPEN
         self.counterexample: Counterexample | None = None
         self._proof: Proof | None = None
-        self.proved_from: int | None = None
+        self._by_proof = False
 
     def look_for_near_faults(self) -> None:
         """Look at the first SC runs, where the engine passes none: a fault near the start ends the check."""
@@ -158,8 +158,9 @@ class Decided:
                     return
         except (LimitReached, MemoryError):
             if engine.settled:  # it was among the SC runs
-                self.decision = Decision.ROBUST
+                self.decision, self._by_proof = Decision.ROBUST, False
             raise
+        self._by_proof = engine.gave_up is not None and self._by_proof
         if engine.violation and by_value and not self.is_one(engine.violation):
             raise LimitReached(WaitsByValue(self._name))
         if engine.violation:
@@ -180,10 +181,13 @@ class Decided:
         states = self.engine.states
         if states <= self._much or not self._is_proved() or self._proof is None:
             return False
-        self.decision = Decision.ROBUST
-        if self.facts.complete or states > self._much + self._for_facts(MUCH_FOR_FACTS):
-            self.proved_from = self._proof.cutoff
-        return self.proved_from is not None
+        self.decision, self._by_proof = Decision.ROBUST, True
+        return self.facts.complete or states > self._much + self._for_facts(MUCH_FOR_FACTS)
+
+    @property
+    def proved_from(self) -> int | None:
+        """From which number of nodes on it is proved that the program is robust, if the answer rests on that."""
+        return self._proof.cutoff if self._by_proof and self._proof is not None else None
 
     def _for_facts(self, states: int) -> int:
         """Of so many ``states`` those that are looked at for what a proof has left open: fewer where there are many

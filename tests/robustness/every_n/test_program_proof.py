@@ -92,7 +92,8 @@ def test_a_proof_is_of_one_reading() -> None:
 def test_a_limit_that_ends_the_search_leaves_what_is_proved() -> None:
     with asked_after(0):
         verdict = check(MCS, 8, limits=Limits(max_states=3_000, max_sc_states=100))
-    assert verdict.verdict == "robust"
+    assert (verdict.verdict, verdict.proved_from, verdict.stats.settled_by) == ("robust", 4, "a proof")
+    assert verdict.deadlock == "unknown"
     with asked_after(NEVER):
         assert check(MCS, 8, limits=Limits(max_states=3_000, max_sc_states=100)).verdict == "unknown"
 
