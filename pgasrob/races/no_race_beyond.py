@@ -101,8 +101,9 @@ def _accesses(pairs: ScPairs, rank: int, state: int, ignored: int) -> Iterator[_
         for number, (access, fact) in enumerate(zip(made, facts[len(facts) - len(made) :], strict=True)):
             at_issue = number == 0 and core.at_issue(form) is not None
             arrives = access.writes and not at_issue
+            looks = fact.looks and pairs.is_own(rank, state, access.cell)
             if cells := pairs.cells(rank, state, access.cell) & ~ignored:
-                yield cells, access, fact, arrives
+                yield cells, access, fact._replace(looks=looks), arrives
 
 
 def _race(one: _Access, other: _Access) -> bool:

@@ -88,6 +88,8 @@ PROGRAMS = {
     f"write(y, {RING}, x, q); wait(q); write(y, {RING}, f, q); await(mem[f] == 1); r <- mem[x];": True,
     f"write(y, {RING}, x, q); wait(q); await(mem[x] == 1);": True,
     "if (me == 0) { mem[f] <- 1; await(mem[f] == 1); }": True,
+    "if (me == 0) { write(y, 1, x, q); } if (me == 1) { r <- fetch(me, x); }": True,
+    "if (me == 0) { write(y, 1, x, q); } if (me == 2) { r <- fetch(1, x); }": False,
 }
 """Whether it is known of a block for all ranks that it has no race."""
 

@@ -165,6 +165,10 @@ class ScPairs(Known):
         """The cells of names that a place may be, as bits."""
         return self._located_at(rank, state, place)[0]
 
+    def is_own(self, rank: int, state: int, place: Place) -> bool:
+        """Whether a place is surely in the rank's own memory."""
+        return self._located.place(rank, state, place).own
+
     def _files_of(self, rank: int) -> list[File | None]:
         """The values of registers, by what is known of pairs so far."""
         old, out = self.files[rank], self.ranks[rank].automaton.out
