@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Protocol, assert_never
 
+from pgasrob.analysis.common_blocks import common_blocks
 from pgasrob.program import commands, core
 from pgasrob.program.commands import map_expressions
 from pgasrob.program.control import Transition, build
@@ -143,8 +144,9 @@ def _forms(instance: Instance, known: Known | None) -> Iterator[tuple[Form, list
     def kept(command: commands.Command) -> commands.Command:
         return map_expressions(command, lambda expr: specialise(_me_as_register(expr), 0, instance.nodes))
 
-    others = [rank for process in instance.program.processes for rank in process.ranks or ()]
-    for process in instance.program.processes:
+    processes = common_blocks(instance)
+    others = [rank for process in processes for rank in process.ranks or ()]
+    for process in processes:
         ranks = [
             rank
             for rank in (process.ranks or range(instance.nodes))

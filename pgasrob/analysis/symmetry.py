@@ -11,6 +11,7 @@ from functools import reduce
 from itertools import accumulate
 from operator import or_
 
+from pgasrob.analysis.common_blocks import common_blocks
 from pgasrob.analysis.range_analysis import Ranges, find_ranges
 from pgasrob.analysis.rank_types import Symmetry, rank_types
 from pgasrob.analysis.remembered import remembered
@@ -67,11 +68,11 @@ def _spins(transition: Transition) -> bool | None:
 
 
 def _classes(instance: Instance, fixed: frozenset[int]) -> tuple[tuple[int, ...], ...]:
-    """The ranks of one process block that are not fixed and have one automaton, but for its constants. None where
-    ranks have several threads, which would have to change places together (`proofs/threads.md`)."""
+    """The ranks of one block (`common_blocks`) that are not fixed and have one automaton, but for its constants. None
+    where ranks have several threads, which would have to change places together (`proofs/threads.md`)."""
     if instance.has_threads:
         return ()
-    processes = instance.program.processes
+    processes = common_blocks(instance)
     block = {rank: number for number, process in enumerate(processes) for rank in process.ranks or ()}
     others = next((number for number, process in enumerate(processes) if process.ranks is None), None)
     alike: dict[object, list[int]] = {}

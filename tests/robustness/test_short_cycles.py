@@ -84,7 +84,7 @@ def _settled(text: str, nodes: int) -> tuple[str, int]:
 
 def test_the_portfolio_asks_it_after_the_first_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     text, nodes = LAST["two phases of three"]
-    assert _settled(text, nodes) == ("short cycles", 6_339)
+    assert _settled(text, nodes) == ("short cycles", 6_423)
     monkeypatch.setattr(portfolio, "FOR_SHORT_CYCLES", 0)
     by, states = _settled(text, nodes)
     assert by == "attack" and states > 60_000

@@ -101,7 +101,7 @@ def test_a_limit_that_ends_the_search_leaves_what_is_proved() -> None:
 # Facts
 
 UNLOCKED = "MPI_Win_unlock_all(win);"
-SPIN_LOCK = PROGRAMS / "c/openshmem/lock.c"
+LOCK = PROGRAMS / "c/gaspi/gaspi_lock_101.c"
 
 
 def test_facts_that_are_proved_need_no_search() -> None:
@@ -113,7 +113,7 @@ def test_facts_that_are_proved_need_no_search() -> None:
             patch.setattr("pgasrob.races.consequences.LONG", states)
             if states == NEVER:
                 patch.setattr("pgasrob.races.consequences.is_free_of_races", lambda _: False)
-            program = parse_c(SPIN_LOCK.read_text(), str(SPIN_LOCK))
+            program = parse_c(LOCK.read_text(), str(LOCK))
             session = Session(Question(program, 12, limits=limits))
             verdict = checking.check(session)
             found[states] = verdict.verdict, verdict.deadlock, race_consequences(session, verdict).answer
