@@ -153,14 +153,15 @@ class Session:
                 return Placed(whole, without_unused(found.instance), (found.alike, found.kept))
         return Placed(whole, whole)
 
-    def proof(self) -> Proof:
-        """What is proved of the program on every number of nodes, or why nothing is; it is looked for once."""
+    def proof(self, most_open: int = 1) -> Proof:
+        """What is proved of the program on every number of nodes, or why nothing is, ``most_open`` obstacles; it is
+        looked for once, so who wants to show more of these asks first."""
         from pgasrob.robustness.every_n.program_proof import program_proof
 
         program, reading = self.load().program, self.question.reading
         if reading not in self._proofs:
             look = partial(self.watch.look_around, "proof for every number of nodes", 0)
-            self._proofs[reading] = self.watch.within(PROVING, lambda: program_proof(program, reading, look))
+            self._proofs[reading] = self.watch.within(PROVING, lambda: program_proof(program, reading, look, most_open))
         return self._proofs[reading]
 
     # What ends them early

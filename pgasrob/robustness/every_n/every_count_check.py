@@ -9,7 +9,7 @@ from dataclasses import replace
 from pgasrob.program.assumptions import Assumption, Kind, together
 from pgasrob.program.count_note import CountNote
 from pgasrob.robustness.check import check, nothing_known
-from pgasrob.robustness.every_n.proof import Proof
+from pgasrob.robustness.every_n.proof import MOST_OPEN, Proof
 from pgasrob.robustness.question import Robustness
 from pgasrob.robustness.reasons import CountLeft, NothingChecked, NotProved, Reason
 from pgasrob.robustness.session import PROVING, Session
@@ -32,7 +32,7 @@ def check_every_count(session: Session) -> Verdict:
 
     def find_proof() -> None:
         nonlocal proof
-        proof = session.proof()
+        proof = session.proof(MOST_OPEN)
 
     def verdict(ended: Reason | None) -> Verdict:
         unknown = replace(nothing_known(session.question), nodes=None, units=())

@@ -10,18 +10,20 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
 from pgasrob.program.statements import place_of
-from pgasrob.robustness.every_n.proof import Claim, Obstacle, Proof
+from pgasrob.robustness.every_n.proof import MOST_OPEN, Claim, Obstacle, Proof
 from pgasrob.robustness.every_n.prove import prove
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
 
 
-def program_proof(program: Program | CProgram, reading: Reading, look: Callable[[str], None]) -> Proof:
-    """A proof for every number of nodes from a cutoff on, or the obstacles; ``look`` as of
+def program_proof(
+    program: Program | CProgram, reading: Reading, look: Callable[[str], None], most_open: int = MOST_OPEN
+) -> Proof:
+    """A proof for every number of nodes from a cutoff on, or the obstacles; ``look`` and ``most_open`` as of
     :func:`~pgasrob.robustness.every_n.prove.prove`."""
     if isinstance(program, Program):
-        return prove(program, reading, look)
+        return prove(program, reading, look, most_open)
     if (only := program.only) is not None:
         waits = Claim("that ranks wait before they leave") if only.waits else None
         return Proof(deadlock=waits, only=only)
@@ -30,7 +32,7 @@ def program_proof(program: Program | CProgram, reading: Reading, look: Callable[
         lowered = program.for_every_count()
     except SourceError as error:
         return Proof(obstacles=[Obstacle("program", _needs_a_number(error.diagnostics[0]))], too_few=too_few)
-    return replace(prove(lowered, reading, look), too_few=too_few, nothing=lowered.count_note)
+    return replace(prove(lowered, reading, look, most_open), too_few=too_few, nothing=lowered.count_note)
 
 
 def _needs_a_number(problem: Diagnostic) -> str:

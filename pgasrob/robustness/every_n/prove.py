@@ -59,17 +59,22 @@ class NotCovered(Exception):
     """The program is not one that proofs are about."""
 
 
-def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[str], None] | None = None) -> Proof:
+def prove(
+    program: Program,
+    reading: Reading = DEFAULT_READING,
+    look: Callable[[str], None] | None = None,
+    most_open: int = MOST_OPEN,
+) -> Proof:
     """A proof that ``program`` has no violating computation and no fault on any number of nodes from a cutoff on, with
-    what is known of assertions and deadlocks, or the obstacles. ``look`` is called now and then with a text that says
-    what is being done."""
+    what is known of assertions and deadlocks, or the obstacles, ``most_open`` of them. ``look`` is called now and then
+    with a text that says what is being done."""
     try:
-        prover = Prover(program, reading)
+        prover = Prover(program, reading, most_open=most_open)
     except NotCovered as problem:
         return Proof(obstacles=[Obstacle("program", str(problem))])
     proof = _followed(prover, look)
     if proof.obstacles and prover.frame.modulus > 1:  # more cases say more, but take longer, and begin later
-        plain = _followed(Prover(program, reading, prover.plain), look)
+        plain = _followed(Prover(program, reading, prover.plain, most_open), look)
         proof = plain if plain.holds else proof
     return proof
 
@@ -84,8 +89,10 @@ def _followed(prover: Prover, look: Callable[[str], None] | None) -> Proof:
 class Prover:
     """Goes through the cases of a program."""
 
-    def __init__(self, program: Program, reading: Reading, frame: Frame | None = None) -> None:
-        self.program, self.reading = program, reading
+    def __init__(
+        self, program: Program, reading: Reading, frame: Frame | None = None, most_open: int = MOST_OPEN
+    ) -> None:
+        self.program, self.reading, self._most_open = program, reading, most_open
         if program.gaps:
             raise NotCovered(f"it stands for more runs than these: {program.gaps[0]}")
         if program.has_threads:
@@ -150,8 +157,6 @@ class Prover:
         followed = 0
         flows_of: list[tuple[Case, flow_of.Flow]] = []
         for case in self.frame.cases():
-            if len(self.proof.obstacles) >= MOST_OPEN:
-                return
             try:
                 flow = self.flow(case, followed)
             except flow_of.TooLong:
@@ -163,6 +168,8 @@ class Prover:
                 faults[case.nodes] = any(True for _ in flow.faults())
             if faults[case.nodes]:
                 self._look_for_faults(case, flow)
+            if len(self.proof.obstacles) >= self._most_open:
+                return
             looked_at = 0
             for found in self._steps(case, flow):
                 yield f"where the source is of {case.text}"
@@ -170,10 +177,10 @@ class Prover:
                 if found is None:
                     continue
                 key = found.kind, found.source and str(found.source), found.number, found.closing and str(found.closing)
-                if key not in seen and len(self.proof.obstacles) < MOST_OPEN:
+                if key not in seen and len(self.proof.obstacles) < self._most_open:
                     self.proof.obstacles.append(found)
                 seen.add(key)
-                if found.kind == "limit":
+                if found.kind == "limit" or len(self.proof.obstacles) >= self._most_open:
                     return
             self.proof.cases.append((case.text, looked_at))
             flows_of.append((case, flow))
@@ -257,7 +264,7 @@ class Prover:
             if (
                 (transition.span, expr) in left
                 and transition.span not in self._faulting
-                and len(self.proof.obstacles) < MOST_OPEN
+                and len(self.proof.obstacles) < self._most_open
             ):
                 text, place = self._why(role, expr), self._place(transition)
                 self.proof.obstacles.append(Obstacle("fault", text, source=place, rank=case.text))

@@ -20,6 +20,7 @@ from pgasrob.render.verdict_json import to_json
 from pgasrob.render.verdict_text import sentences
 from pgasrob.robustness import check as checking
 from pgasrob.robustness.every_n import program_proof
+from pgasrob.robustness.every_n.every_count_check import check_every_count
 from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question
@@ -96,6 +97,13 @@ def test_a_limit_that_ends_the_search_leaves_what_is_proved() -> None:
     assert verdict.deadlock == "unknown"
     with asked_after(NEVER):
         assert check(MCS, 8, limits=Limits(max_states=3_000, max_sc_states=100)).verdict == "unknown"
+
+
+def test_a_check_on_one_number_is_content_with_one_obstacle() -> None:
+    program = parse(f"{HEADER}write(x, 0, y, q); r <- mem[y]; write(x, 0, z, q); r <- mem[z];\n}}")
+    one = Session(Question(program, 5)).proof()
+    every = check_every_count(Session(Question(program, 5))).every
+    assert every is not None and len(one.obstacles) == 1 < len(every.proof.obstacles)
 
 
 # Facts
