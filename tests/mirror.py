@@ -456,7 +456,7 @@ THROUGH: dict[str, str] = {
     "robustness/every_n/test_c_programs.py": """
         robustness.every_n.proof
     """,
-    "robustness/every_n/test_every_count_check.py": """
+    "robustness/test_every_count_check.py": """
         robustness.every_n.frame robustness.every_n.known robustness.every_n.prove robustness.verdict
     """,
     "robustness/every_n/test_growing.py": """

@@ -691,7 +691,7 @@ SLOW: dict[str, str] = {
         proofs_of_the_corpus_are_right_near_the_cutoff what_is_proved_of_the_corpus
         where_a_fault_is_in_the_way_there_is_one/4
     """,
-    "robustness/every_n/test_every_count_check.py": """
+    "robustness/test_every_count_check.py": """
         a_program_for_three_nodes_is_checked_on_three_and_leaves_on_all_others it_is_compared_with_the_header
         options_that_are_about_some_number
     """,

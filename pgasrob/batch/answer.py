@@ -95,7 +95,7 @@ def _robustness(session: Session, asked: Synchronisation) -> Verdict:
 
             return check_on_tso(session)
         case RobustnessOnEveryCount():
-            from pgasrob.robustness.every_n.every_count_check import check_every_count
+            from pgasrob.robustness.every_count_check import check_every_count
 
             return check_every_count(session)
         case _:

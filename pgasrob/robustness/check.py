@@ -14,6 +14,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
+from pgasrob.program.assumptions import Assumption, together
 from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.always_stuck import every_run_is_stuck
@@ -417,7 +418,6 @@ class Check:
         if robust and program.count_note is not None and program.count_note.nothing:
             answer, reason = "unknown", NothingChecked(program.count_note.why_nothing())
         first = witness or shown.assertion_run or shown.deadlock_run
-        engine = self._session.question.engine.name
         verdict = replace(
             nothing_known(self._session.question),
             verdict=answer,
@@ -431,7 +431,7 @@ class Check:
             illegal_calls=shown.illegal_calls,
             communicates=instance.communicates,
             polls=instance.polls,
-            assumptions=rests_on(instance, engine, robust) if robust or first is not None else (),
+            assumptions=self._assumptions(robust) if robust or first is not None else (),
             effect=self.judged.effect if answer == "not robust" else None,
             hardware=shown.hardware if robust else None,
             # One block is for all ranks but some that are named; a C program is made for a number of nodes.
@@ -445,6 +445,11 @@ class Check:
             by_display=self._session.tells,
         )
         return self._with_facts(verdict, complete=unshown is None)
+
+    def _assumptions(self, robust: bool) -> tuple[Assumption, ...]:
+        found = rests_on(self.decided.instance, self._session.question.engine.name, robust)
+        proof = self.decided.facts.proof
+        return found if proof is None or not robust else together((*found, *proof.assumptions))
 
     def _stats(self) -> Stats:
         engine, seconds = self.decided.engine, time.monotonic() - self._session.watch.started

@@ -20,7 +20,7 @@ from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from tests.robustness.every_n.drawn_c import drawn_c, drawn_mpi
-from tests.robustness.every_n.test_every_count_check import in_json, run
+from tests.robustness.test_every_count_check import in_json, run
 from tests.support import check_every_count, examples, sampled
 
 PROGRAMS = Path(__file__).parents[3] / "programs"

@@ -13,14 +13,15 @@ import pytest
 
 from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.races.consequences import race_consequences
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.verdict_text import sentences
 from pgasrob.robustness import check as checking
+from pgasrob.robustness.every_count_check import check_every_count
 from pgasrob.robustness.every_n import program_proof
-from pgasrob.robustness.every_n.every_count_check import check_every_count
 from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question
@@ -104,6 +105,16 @@ def test_a_check_on_one_number_is_content_with_one_obstacle() -> None:
     one = Session(Question(program, 5)).proof()
     every = check_every_count(Session(Question(program, 5))).every
     assert every is not None and len(one.obstacles) == 1 < len(every.proof.obstacles)
+
+
+def test_a_verdict_rests_on_what_its_proof_rests_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, more = program_proof.prove, Assumption(Kind.QUEUE_ROOM, ("`some call`",), (7,))
+    monkeypatch.setattr(program_proof, "prove", lambda *given: replace(before(*given), assumptions=(more,)))
+    with asked_after(-1):
+        monkeypatch.setattr(checking, "MUCH_FOR_FACTS", 0)
+        assert more in check(MCS, 4).assumptions
+    with asked_after(NEVER):
+        assert more not in check(MCS, 4).assumptions
 
 
 # Facts

@@ -24,7 +24,7 @@ from pgasrob.robustness.verdict import Verdict
 from tests.frontends.counted_programs import PROGRAMS
 from tests.support import check_every_count
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 HALO, FLAG = ROOT / "programs/halo/halo.pgas", ROOT / "programs/one_to_one/one_to_one_flag.pgas"
 COUNTED = """// expect: robust
 program counted;
