@@ -49,8 +49,7 @@ SLOW: dict[str, str] = {
         a_large_exploration_is_handed_out_in_parts
         an_internal_error_is_the_result_of_one_file clusters_that_are_not_there
         ctrl_c_ends_the_checks_and_tells_what_is_known limits_hold_on_the_workers_and_progress_is_told the_command_line
-        the_job_of_a_killed_worker_is_done_again the_parts_of_a_lost_worker_are_gone_through_by_others
-        what_ends_a_check_while_others_are_at_its_parts_ends_them without_workers_nothing_waits_for_ever
+        the_job_of_a_killed_worker_is_done_again without_workers_nothing_waits_for_ever
     """,
     "batch/test_garbage.py": """
         a_check_leaves_nothing_large_to_the_collector/3

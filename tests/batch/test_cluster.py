@@ -54,8 +54,11 @@ def go_through(begin, part, tell, found=parts.go_through):
     if (FOLDER / "kill").exists():
         (FOLDER / "kill").unlink()
         os.kill(os.getpid(), signal.SIGKILL)
-    if (FOLDER / "kill the worker").exists():
-        (FOLDER / "kill the worker").unlink()
+    try:
+        (FOLDER / "kill the worker").rename(FOLDER / f"lost.{{os.getppid()}}.{{os.getpid()}}")
+    except FileNotFoundError:
+        pass
+    else:
         tell([])
         os.kill(os.getppid(), signal.SIGKILL)
     while (FOLDER / "stay").exists():
@@ -313,14 +316,16 @@ def check_divided(cluster: Any, limits: Limits = MANY_STATES, watch: Any = unwat
     return convert_all(["many.pgas"], job, told, watch)
 
 
+@pytest.mark.nightly
 def test_the_parts_of_a_lost_worker_are_gone_through_by_others(divided: Any) -> None:
     (divided.folder / "kill the worker").touch()
     assert list(check_divided(divided)) == [("many.pgas", 4, "robust", None)]
-    (lost, part), *_ = began(divided, "part")
-    assert not (divided.folder / "kill the worker").exists() and not alive(lost)
+    ((lost, part),) = began(divided, "lost")
+    assert not alive(lost)
     wait_for(lambda: not alive(part))
 
 
+@pytest.mark.nightly
 def test_what_ends_a_check_while_others_are_at_its_parts_ends_them(divided: Any) -> None:
     """Ctrl-C, and a limit of states that is reached here while they stay where they are."""
     (divided.folder / "stay").touch()
