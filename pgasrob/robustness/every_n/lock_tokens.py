@@ -25,7 +25,6 @@ from pgasrob.robustness.every_n.token_edges import (
     at_least,
 )
 from pgasrob.robustness.reduction.pairwise import Token
-from pgasrob.stop_points import stop_point
 
 
 class _Scheme(NamedTuple):
@@ -106,23 +105,10 @@ class _Search:
 
     def _followed(self, rank: int, scheme: _Scheme) -> list[int | None]:
         """What a rank has at each of its states at least; None where it does not come."""
-        found: list[int | None] = [None] * len(self._edges.of[rank])
         slot, full = scheme.passed
         lies = slot >= 0 and self._edges.may_be(rank, self._initial[slot], full)
-        found[0] = (HOLDING if lies else CLEAR) if scheme.first == rank else NOTHING if lies else WAITING
-        left = [0]
-        while left:
-            stop_point()
-            state = left.pop()
-            before = found[state]
-            for edge in self._edges.of[rank][state]:
-                assert before is not None, "only what is reached is followed"
-                old, new = found[edge.command.target], self._after(edge, scheme, before)
-                new = new if old is None else at_least(old, new)
-                if new != old:
-                    found[edge.command.target] = new
-                    left.append(edge.command.target)
-        return found
+        first = (HOLDING if lies else CLEAR) if scheme.first == rank else NOTHING if lies else WAITING
+        return self._edges.followed(rank, first, lambda edge, before: self._after(edge, scheme, before), at_least)
 
     def _after(self, edge: Edge, scheme: _Scheme, before: int) -> int:
         """What a rank has once it has issued a command, if it had ``before`` at least."""

@@ -30,7 +30,6 @@ from pgasrob.robustness.every_n.token_edges import (
     is_own,
 )
 from pgasrob.robustness.reduction.pairwise import Token
-from pgasrob.stop_points import stop_point
 
 IN_CELL, IN_REGISTER = 1, 2
 """Where the number of another rank counts at a state, as bits: in the rank's own cell, in its register."""
@@ -142,24 +141,11 @@ class _Search:
 
     def _followed(self, rank: int, scheme: _Scheme) -> list[_Has | None]:
         """What a rank has at each of its states at least; None where it does not come."""
-        found: list[_Has | None] = [None] * len(self._edges.of[rank])
         slot, full = scheme.passed
         own = HOLDING if self._edges.may_be(rank, self._initial[slot], full) else CLEAR
         numbered = scheme.at is not None or self._is_number(rank, self._initial[scheme.given], scheme.more)
-        found[0] = _Has(own, 0 if numbered else IN_CELL)
-        left = [0]
-        while left:
-            stop_point()
-            state = left.pop()
-            before = found[state]
-            for edge in self._edges.of[rank][state]:
-                assert before is not None, "only what is reached is followed"
-                old, new = found[edge.command.target], self._after(edge, scheme, before)
-                new = new if old is None else new.and_also(old)
-                if new != old:
-                    found[edge.command.target] = new
-                    left.append(edge.command.target)
-        return found
+        first = _Has(own, 0 if numbered else IN_CELL)
+        return self._edges.followed(rank, first, lambda edge, before: self._after(edge, scheme, before), _Has.and_also)
 
     def _is_number(self, rank: int, value: Value, more: int) -> bool:
         """Whether a value may be the number of some rank, and so much more."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from pgasrob.program import core
 from pgasrob.program.core import Form, Place
@@ -12,6 +12,9 @@ from pgasrob.robustness.every_n.linear import Value
 from pgasrob.robustness.every_n.named_commands import Ranks, Target
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction.abstract_commands import Command, Commands
+from pgasrob.stop_points import stop_point
+
+T = TypeVar("T")
 
 NOTHING, WAITING, HOLDING, CLEAR = range(4)
 """What a rank has at a state at least: nothing; the token if it lies in its own cell; the token; the token, and it does
@@ -100,6 +103,29 @@ class Edges:
     def is_surely(self, rank: int, value: Value, among: Value) -> bool:
         domain = self.unfolded.values[rank].domain
         return domain.always(among[0], value[0]) and domain.always(value[1], among[1])
+
+    # What a rank has
+
+    def followed(
+        self, rank: int, first: T, after: Callable[[Edge, T], T], at_least: Callable[[T, T], T]
+    ) -> list[T | None]:
+        """What a rank has at each of its states at least, by ways ``after`` each command, that begins with ``first``;
+        ``at_least``: what it has that has one of two; None where it does not come."""
+        found: list[T | None] = [None] * len(self.of[rank])
+        found[0] = first
+        left = [0]
+        while left:
+            stop_point()
+            state = left.pop()
+            before = found[state]
+            for edge in self.of[rank][state]:
+                assert before is not None, "only what is reached is followed"
+                old, new = found[edge.command.target], after(edge, before)
+                new = new if old is None else at_least(old, new)
+                if new != old:
+                    found[edge.command.target] = new
+                    left.append(edge.command.target)
+        return found
 
     # The cell in which a token may lie
 

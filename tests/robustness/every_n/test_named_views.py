@@ -47,6 +47,15 @@ def verdict(program: Program, nodes: int, reading: Reading = DEFAULT_READING, en
     return check(program, nodes, engine, LIMITS, failed_polls=reading.failed_polls, waits="value", effect=False).verdict
 
 
+def check_that_it_needs(mutation: Mutation, program: Program, patch: pytest.MonkeyPatch) -> None:
+    """``program`` is not robust, and not proved unless ``mutation`` takes a condition out."""
+    found = proof(program)
+    assert not found.holds and found.cutoff is not None
+    assert "not robust" in [verdict(program, found.cutoff, engine=engine) for engine in ("traces", "attack")]
+    mutation(patch)
+    assert proof(program).holds
+
+
 def test_no_proof_of_a_random_program_is_wrong() -> None:
     found = Counter[str]()
     for seed in range(examples(13, nightly=20_000)):

@@ -16,7 +16,7 @@ from pgasrob.robustness.every_n.number_tokens import _Search
 from pgasrob.robustness.every_n.prove import Prover
 from tests.robustness.every_n.drawn_queues import drawn_queues
 from tests.robustness.every_n.test_lock_tokens import with_text
-from tests.robustness.every_n.test_named_views import proof, verdict
+from tests.robustness.every_n.test_named_views import check_that_it_needs, proof, verdict
 from tests.support import examples
 
 HEADER = "program mcs; memory tail = -1, next = -1, locked = 1, x, y, zero; register p, n, r; queue q; process { "
@@ -170,12 +170,7 @@ RULES: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
 @pytest.mark.parametrize("name", RULES)
 def test_without_a_condition_there_is_a_wrong_proof(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutation, block = RULES[name]
-    program = parse(ALONE.format(block))
-    found = proof(program)
-    assert not found.holds and found.cutoff is not None
-    assert "not robust" in [verdict(program, found.cutoff, engine=engine) for engine in ("traces", "attack")]
-    mutation(monkeypatch)
-    assert proof(program).holds
+    check_that_it_needs(mutation, parse(ALONE.format(block)), monkeypatch)
 
 
 def test_what_is_proved_of_two() -> None:

@@ -14,7 +14,15 @@ from pgasrob.robustness.every_n.pair_states import PairStates
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.reduction.fixpoint import Fixpoint
 from tests.robustness.every_n.drawn_rounds import drawn_rounds
-from tests.robustness.every_n.test_named_views import COUNTED, DEFAULT_READING, FRAMES, HEADER, proof, verdict
+from tests.robustness.every_n.test_named_views import (
+    COUNTED,
+    DEFAULT_READING,
+    FRAMES,
+    HEADER,
+    check_that_it_needs,
+    proof,
+    verdict,
+)
 from tests.support import examples
 
 
@@ -200,9 +208,4 @@ def test_without_a_condition_there_is_a_wrong_proof(
     mutation: Mutation, block: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = parse(f"{HEADER.replace('f, g,', 'f, g, c, zero, most = 2147483647,')}{block} }}")
-    found = proof(program)
-    assert not found.holds and found.cutoff is not None
-    answers = [verdict(program, found.cutoff, engine=engine) for engine in ("traces", "attack")]
-    assert "not robust" in answers
-    mutation(monkeypatch)
-    assert proof(program).holds
+    check_that_it_needs(mutation, program, monkeypatch)
