@@ -65,7 +65,8 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
     listed: tuple[Race, ...] = ()
     all_listed, left, stats = False, None, Stats()
     if robustness.verdict == "robust":
-        if max(robustness.stats.states, robustness.stats.sequential_states) > LONG and _is_proved_free(session):
+        long = max(robustness.stats.states, robustness.stats.sequential_states) > LONG
+        if long and _is_proved_free(session):
             return RaceConsequences("none")
         if decision is None:
             found = races(session.asking(replace(session.question, asked=Races(every=True))), robustness)
@@ -75,7 +76,7 @@ def race_consequences(session: Session, robustness: Verdict, decision: RaceDecis
             return RaceConsequences("none", stats=found.stats)
         if found.verdict == "error":
             return RaceConsequences("unknown", reason=found.reason)
-        if found.verdict == "unknown" and not found.races and _is_proved_free(session):
+        if not long and found.verdict == "unknown" and not found.races and _is_proved_free(session):
             return RaceConsequences("none", stats=found.stats)
         listed, left, stats = found.races, found.reason, found.stats
         all_listed = found.verdict == "race" and left is None
