@@ -69,7 +69,7 @@ class TooMuch(Exception):
 @remembered
 def cells_exclude_faults(instance: Instance) -> bool:
     """Whether no command faults on any run, by the values that cells and registers may have."""
-    if sum(len(automaton.transitions) for automaton in instance.automata) > MOST_COMMANDS:
+    if instance.commands > MOST_COMMANDS:
         return False
     looks = [CellValues(instance)]
     if _have_barriers(instance):

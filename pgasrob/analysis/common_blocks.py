@@ -9,7 +9,7 @@ block stands for what its own block is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
@@ -29,8 +29,7 @@ def common_blocks(instance: Instance) -> tuple[Process, ...]:
     constants are one; each as it is where ranks have several threads, or there are too many commands."""
     processes = instance.program.processes
     numbered = [each for each in processes if each.ranks is not None and len(each.ranks) == 1]
-    commands = sum(len(automaton.transitions) for automaton in instance.automata)
-    if instance.has_threads or len(numbered) < 2 or commands > MOST_COMMANDS:
+    if instance.has_threads or len(numbered) < 2 or instance.commands > MOST_COMMANDS:
         return processes
     alike: dict[object, list[tuple[Process, list[int]]]] = {}
     for process in numbered:
@@ -45,25 +44,22 @@ def _in_common(own: Sequence[tuple[Process, Sequence[int]]]) -> Process:
     ranks = [rank for process, _ in own for rank in process.ranks or ()]
     if len(ranks) == 1:
         return own[0][0]
-    found = map(_common_constant(ranks), zip(*(constants for _, constants in own), strict=True))
+    found = (_common_constant(ranks, values) for values in zip(*(constants for _, constants in own), strict=True))
     return replace(own[0][0], ranks=tuple(sorted(ranks)), body=_with(own[0][0].body, found))
 
 
-def _common_constant(ranks: Sequence[int]) -> Callable[[Sequence[int]], Expr]:
-    """A function from a constant of each of ``ranks`` to an expression that is it on each."""
-
-    def common(values: Sequence[int]) -> Expr:
-        (value, fixed), *_ = Counter(values).most_common(1)
-        (distance, moving), *_ = Counter(value - rank for rank, value in zip(ranks, values, strict=True)).most_common(1)
-        found: Expr = Const(value)
-        if moving > fixed and all(INT32.wrap(each) == each for each in (distance, *values)):
-            found = Binary("+", Me(), Const(distance)) if distance else Me()
-        for rank, each in zip(ranks, values, strict=True):
-            if each != (value if isinstance(found, Const) else rank + distance):
-                found = Conditional(Binary("==", Me(), Const(rank)), Const(each), found)
-        return found
-
-    return common
+def _common_constant(ranks: Sequence[int], values: Sequence[int]) -> Expr:
+    """An expression that is on each of ``ranks`` the one of ``values`` in its place."""
+    (value, fixed), *_ = Counter(values).most_common(1)
+    (distance, moving), *_ = Counter(each - rank for rank, each in zip(ranks, values, strict=True)).most_common(1)
+    moves = moving > fixed and all(INT32.wrap(each) == each for each in (distance, *values))
+    found: Expr = Const(value)
+    if moves:
+        found = Binary("+", Me(), Const(distance)) if distance else Me()
+    for rank, each in zip(ranks, values, strict=True):
+        if each != (rank + distance if moves else value):
+            found = Conditional(Binary("==", Me(), Const(rank)), Const(each), found)
+    return found
 
 
 def _shape(node: Any, constants: list[int]) -> object:

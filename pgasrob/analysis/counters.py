@@ -100,7 +100,7 @@ def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit
 
     Empty for programs with so many commands or counters that guessing would take long.
     """
-    if sum(len(automaton.transitions) for automaton in instance.automata) > MOST_COMMANDS:
+    if instance.commands > MOST_COMMANDS:
         return {}
     forms = list(instance.forms)
     found: dict[int, list[Counting]] = {}

@@ -159,7 +159,7 @@ def _part(case: Case, most_states: int, look: Look, by_values: bool = False) -> 
     every = [(*command.at, step) for command, step in values.sources]
     states: dict[State, Members] = {}
     settled: dict[Source, Fixpoint] = {}
-    large = sum(len(own.transitions) for own in case.instance.automata) > SMALL
+    large = case.instance.commands > SMALL
     if large and every and not case.rest:
         with suppress(_TooMany):
             states = _states(States(values, every), min(most_states, FIRST), look)

@@ -64,11 +64,12 @@ class Instance:
     """A program on ``nodes`` nodes.
 
     Attributes: ``reading``, ``automata`` (one control automaton per process, with the commands as they are read),
-    ``home`` (the rank of each process), ``has_threads`` (whether some rank has several), ``size`` (cells per node),
-    ``memory`` (initial values of all cells, flat), ``registers`` (initial register file of one process),
-    ``notifies_everywhere`` (whether some notification comes after writes in every queue), ``signals`` (whether there
-    are signals), ``accessed`` (of a recorded run the cells whose first values are known, as it accesses them; of a
-    program None), ``analyses`` (what analyses have found out about it, see `analysis.remembered`).
+    ``commands`` (how many there are in all of them), ``home`` (the rank of each process), ``has_threads`` (whether
+    some rank has several), ``size`` (cells per node), ``memory`` (initial values of all cells, flat), ``registers``
+    (initial register file of one process), ``notifies_everywhere`` (whether some notification comes after writes in
+    every queue), ``signals`` (whether there are signals), ``accessed`` (of a recorded run the cells whose first
+    values are known, as it accesses them; of a program None), ``analyses`` (what analyses have found out about it,
+    see `analysis.remembered`).
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Instance:
         self.notifies_everywhere = any(transfer.everywhere for transfer in transfers)
         self.signals = any(step.after_bundle for transfer in transfers for step in transfer.steps)
         self.unordered = frozenset(queue.id for queue in program.queues if queue.unordered)
+        self.commands = sum(len(leaving) for automaton in automata for leaving in automaton.out)
         self.analyses: dict[str, Any] = {}
         self._evaluators: dict[tuple[int, int, int], Evaluated] = {}
         self._evaluated: dict[tuple[int, int, int, Registers], Operands | _NoValue] = {}

@@ -175,12 +175,12 @@ class Decided:
     @property
     def _much(self) -> int:
         """States after which a search is long, so that it is asked whether there is a proof."""
-        return MUCH + MUCH_PER_COMMAND * sum(len(automaton.transitions) for automaton in self.instance.automata)
+        return MUCH + MUCH_PER_COMMAND * self.instance.commands
 
     def _rests_on_a_proof(self) -> bool:
         """Whether the search is long, there is a proof, and nothing, or nothing for some time, was left to look for."""
         states = self.engine.states
-        if states <= self._much or not self._is_proved() or self._proof is None:
+        if states <= self._much or not self._is_proved():
             return False
         self.decision, self._by_proof = Decision.ROBUST, True
         return self.facts.complete or states > self._much + self._for_facts(MUCH_FOR_FACTS)
@@ -188,7 +188,7 @@ class Decided:
     @property
     def proved_from(self) -> int | None:
         """From which number of nodes on it is proved that the program is robust, if the answer rests on that."""
-        return self._proof.cutoff if self._by_proof and self._proof is not None else None
+        return self.facts.proof.cutoff if self._by_proof and self.facts.proof is not None else None
 
     def _for_facts(self, states: int) -> int:
         """Of so many ``states`` those that are looked at for what a proof has left open: fewer where there are many

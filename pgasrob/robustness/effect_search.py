@@ -287,7 +287,7 @@ class EffectSearch:
         """The run ``words`` to ``state``, and on with the ranks one after the other, each as far as it comes; None
         where that leads to no end."""
         space, words = StateSpace(self._instance), [*words]
-        most = len(words) + 2 * sum(len(automaton.transitions) for automaton in self._instance.automata)
+        most = len(words) + 2 * self._instance.commands
 
         def moves(rank: int | None) -> Iterator[tuple[Word, State]]:
             if rank is None:

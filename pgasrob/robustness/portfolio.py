@@ -224,7 +224,7 @@ class _Cost:
     gives it."""
 
     def __init__(self, instance: Instance) -> None:
-        self.commands = sum(len(automaton.transitions) for automaton in instance.automata)
+        self.commands = instance.commands
         self.bonus = BEFORE_INFEASIBILITY
         self._processes = instance.processes
 

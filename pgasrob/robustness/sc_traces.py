@@ -31,7 +31,7 @@ class ScTraces:
 
     def __init__(self, instance: Instance, memory: int | None, small: int | None = None) -> None:
         self._instance = instance
-        self.commands = sum(len(automaton.transitions) for automaton in instance.automata)
+        self.commands = instance.commands
         self._search: TraceEngine | None = None
         self._begun = False
         if self.commands > (SMALL if small is None else small) and knows_traces(instance):
