@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.expressions import INT32
 from pgasrob.program.illegal_calls import Claim as Claimed
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.rounds import endless
@@ -23,6 +24,7 @@ from pgasrob.robustness.every_n.unfold import Unfolded
 
 IN_A_LOOP = "could not exclude that the loop around {} goes round for ever"
 IN_A_CIRCLE = "could not exclude that ranks wait for each other in a circle"
+EVER_MORE = "could not exclude a deadlock before {}, which waits for a number without a bound"
 GROWS = "deadlocks are not excluded of programs whose memory grows with the number of nodes"
 BLIND = "the program may wait for what is not followed"
 
@@ -90,6 +92,9 @@ class Facts:
                 self._false.setdefault(claim, _open(claim, case))
             return
         looks_for_deadlocks = not self._unlooked and self._waits and self._deadlock is None
+        if looks_for_deadlocks and (waits := next(_waits_for_ever_more(flow), None)):
+            place = self._text(waits)
+            self._deadlock, looks_for_deadlocks = Claim(EVER_MORE.format(place), place), False
         if not false and not looks_for_deadlocks:
             return
         stuck: Stuck | None = None
@@ -130,7 +135,7 @@ class Facts:
         """The assertions that may be false where the first rank comes to them."""
         values, found = known.values[0], set()
         for file, leaving in zip(known.files[0], known.ranks[0].automaton.out, strict=True):
-            for transition in leaving if file is not None else ():
+            for transition in leaving:
                 match transition.form:
                     case core.Test(condition, blocks=False, claim=claimed) if file is not None:
                         if values.narrowed(condition, False, file) is not None:
@@ -150,3 +155,17 @@ def _claim(transition: Transition) -> _Asserted | None:
 def _open(claim: _Asserted, case: Case) -> str:
     wrong = "not allowed" if isinstance(claim[1], IllegalCall) else "false"
     return f"could not exclude that {{}} is {wrong} for {case.text}"
+
+
+def _waits_for_ever_more(flow: Flow) -> Iterator[Transition]:
+    """The waits until a cell is large for a number of which no bound is known. What follows tells numbers apart, so
+    that it would find no end of them."""
+    for ranks, values, files in zip(flow.ranks, flow.values, flow.files, strict=True):
+        for file, leaving in zip(files, ranks.automaton.out, strict=True):
+            for transition in leaving:
+                condition = transition.form.condition if isinstance(transition.form, core.Immediate) else None
+                if file is None or condition is None or condition.relation not in (">", ">="):
+                    continue
+                awaited = values.of(condition.value, file)
+                if awaited is not None and values.domain.span(awaited)[1] >= INT32.range[1]:
+                    yield transition

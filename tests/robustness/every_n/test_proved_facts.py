@@ -16,7 +16,7 @@ from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import proved_facts, sc_pairs
-from pgasrob.robustness.every_n.prove import Prover
+from pgasrob.robustness.every_n.prove import Prover, prove
 from pgasrob.robustness.every_n.proved_facts import Facts
 from pgasrob.robustness.every_n.rank_cases import Frame
 from pgasrob.robustness.every_n.sc_pairs import UNWRITTEN, Meanwhile, ScPairs
@@ -313,3 +313,20 @@ def test_of_the_ways_that_a_call_may_have_a_rank_may_have_those_alone_that_wait(
         for case in prover.frame.cases():
             known.look_at(case, prover.flow(case))
         assert known.deadlock is not None and known.deadlock.holds is not each_way
+
+
+def test_a_wait_for_a_number_without_a_bound_is_not_followed() -> None:
+    """To follow it would end at the limit of commands; one for a number that the loop bounds is followed."""
+    text = """
+program counted; nodes 3; memory count; register d, k; queue q;
+process {{
+  while ({condition}) {{
+    k <- k + 1; notify(add, 1, (me + 1) % nodes, count, q); wait(q); await(mem[count] >= k); {step}
+  }}
+}}
+"""
+    unbounded = prove(parse(text.format(condition="d < nodes", step="d <- d * 2 + 1;")), DEFAULT_READING)
+    assert unbounded.obstacles == [] and unbounded.deadlock is not None
+    assert "`await(mem[count] >= k)` in line 5, which waits for a number without a bound" in unbounded.deadlock.open
+    bounded = prove(parse(text.format(condition="k < 2", step="")), DEFAULT_READING)
+    assert bounded.deadlock is not None and "circle" in bounded.deadlock.open  # it was followed
