@@ -9,7 +9,7 @@ from pgasrob.models.litmus.instructions import Instruction, accesses, node_of
 from pgasrob.models.litmus.litmus_program import Program, Thread
 from pgasrob.models.model_interface import Refusal, Refused
 
-NAMED_FIRST = ("cpu", "land", "fetch", "source", "place")
+NAMED_FIRST = ("cpu", "land", "fetch", "update", "source", "place")
 """The order in which accesses that are not atomic are reported: `x = rga(z^2, y)` from left to right."""
 
 

@@ -33,10 +33,10 @@ State = tuple[int, ...]
 MOST_AT_ONCE = 50
 """Steps that belong to one transition, at most: a thread that never ends may have more and more to do first."""
 
-Queue = tuple[Literal["cpu", "store", "source", "place", "fetch", "land", "fence"], int]
+Queue = tuple[Literal["cpu", "store", "source", "place", "fetch", "update", "land", "fence"], int]
 """Where the events of a thread wait to take effect: what they will do, and the node that the operation goes to, -1 for
-what goes nowhere. "source": reads of puts; "place": their writes; "fetch" and "land": the same of gets; "cpu": what
-takes effect when it is executed."""
+what goes nowhere. "source": reads of puts; "place": their writes; "fetch" and "land": the same of gets and remote
+atomics; "update": what an atomic of RDMA-TSO writes in between; "cpu": what takes effect when it is executed."""
 
 
 class Begun(NamedTuple):
@@ -48,7 +48,8 @@ class Begun(NamedTuple):
 
 
 class Access(NamedTuple):
-    """The event with ``before`` others ahead of it in ``queue`` takes effect, and leaves the queue.
+    """The event with ``before`` others ahead of it in ``queue`` takes effect, and leaves the queue. With a ``location``
+    that it neither reads nor writes it turns out not to occur: the write of a compare-and-set that fails.
 
     ``own``: it reads from a write that is still waiting: the queue of that write, and how many events are ahead of it.
     """
@@ -59,6 +60,11 @@ class Access(NamedTuple):
     reads: int | None = None
     writes: int | None = None
     own: tuple[Queue, int] | None = None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the event does not occur."""
+        return self.location is not None and self.reads is None and self.writes is None
 
 
 class Step(NamedTuple):
@@ -369,6 +375,9 @@ def _replayed(
             # The write that it reads from may be in the queue that it leaves: it is looked up first.
             source = None if access.own is None else waiting[step.thread, access.own[0]][access.own[1]]
             event = waiting[step.thread, access.queue].pop(access.before)
+            if access.nothing:
+                events[step.thread].remove(event)
+                continue
             effects.append(event)
             event.reads, event.writes = access.reads, access.writes
             if access.location is not None:

@@ -21,8 +21,8 @@ from pgasrob.robustness.watch import Watch
 Semantics = Literal["merged", "split"]
 
 Written = Callable[[Sequence[int], Sequence[int]], int | None]
-"""The value that an access writes, computed from the registers and from what the instruction has read so far, this
-access included; None where it writes nothing."""
+"""The value that an access writes, computed from the registers and from what the instruction's accesses have read so
+far, this one included (0 for one that only writes); None where it writes nothing."""
 
 
 class Part(NamedTuple):
@@ -64,7 +64,7 @@ class Sc:
 class Local(NamedTuple):
     """A state of a thread: control state (-1: it has chosen to end), registers, how many operations to each node have
     not been polled. ``halfway``: of an instruction that has made some of its accesses, its number in ``Thread._parts``
-    and what it has read; the control state is already the one after it."""
+    and what they have read; the control state is already the one after it."""
 
     control: int
     registers: tuple[int, ...]
@@ -154,6 +154,25 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
             },
         )
 
+    def nic_compare_and_set(self, instruction: litmus.NicCompareAndSet) -> Execute[Local]:
+        expected, new = value_of(instruction.expected, instruction), value_of(instruction.new, instruction)
+
+        def written(registers: Sequence[int], read: Sequence[int]) -> int | None:
+            held, put = expected(registers), new(registers)
+            return put if read[0] == held else None
+
+        return self._accesses(instruction, {"update": written, "land": lambda registers, read: read[0]})
+
+    def nic_fetch_add(self, instruction: litmus.NicFetchAdd) -> Execute[Local]:
+        added = value_of(instruction.operand, instruction)
+        return self._accesses(
+            instruction,
+            {
+                "update": lambda registers, read: INT32.wrap(read[0] + added(registers)),
+                "land": lambda registers, read: read[0],
+            },
+        )
+
     # Accesses
 
     def _accesses(self, instruction: litmus.Instruction, written: dict[litmus.Stage, Written]) -> Execute[Local]:
@@ -162,7 +181,8 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
         number, parts = len(self._parts), []
         for stage, cell, reads, writes in litmus.accesses(instruction):
             queue: Queue = (stage, -1 if node is None else node)
-            kind = KINDS[stage, reads, writes]
+            atomic = isinstance(instruction, litmus.NicAtomic) and stage == "fetch"
+            kind = "naR" if atomic else KINDS[stage, reads, writes]
             parts.append(Part(kind, queue, self.program.place(cell), reads, written[stage] if writes else None))
         self._parts.append((instruction, tuple(parts)))
 
@@ -172,11 +192,11 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
         return execute
 
     def _accessed(self, local: Local, number: int, before: tuple[int, ...]) -> tuple[bool, Option]:
-        """The next accesses of instruction ``number``, which has read the values ``before``: all that are left, or
-        one."""
+        """The next accesses of instruction ``number``, those made having read the values ``before``: all that are left,
+        or one."""
         instruction, parts = self._parts[number]
         begins = () if local.halfway else tuple(Begun(part.kind, part.location, part.queue) for part in parts)
-        following = parts[len(before) :]  # only the last one of an instruction does not read
+        following = parts[len(before) :]
         if self._split and isinstance(instruction, litmus.Remote):
             following = following[:1]
         last = following[-1] is parts[-1]
@@ -189,7 +209,7 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
                 value = None
                 if part.reads:
                     value = writes.get(part.location, next(fresh))
-                    values.append(value)
+                values.append(value or 0)
                 written = None if part.written is None else part.written(local.registers, values)
                 accesses.append(Access(part.queue, 0, part.location, value, written))
                 if written is not None:
@@ -225,6 +245,8 @@ KINDS: dict[tuple[litmus.Stage, bool, bool], str] = {
     ("place", False, True): "nrW",
     ("fetch", True, False): "nrR",
     ("fetch", True, True): "nrRW",
+    ("update", False, True): "naW",
     ("land", False, True): "nlW",
 }
-"""RDMA-TSO's name for the event of an access, by its stage and whether it reads and writes."""
+"""RDMA-TSO's name for the event of an access, by its stage and whether it reads and writes; the read of a remote
+atomic there is an naR."""

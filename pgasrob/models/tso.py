@@ -24,6 +24,8 @@ FORMS = Forms(
             litmus.Put,
             litmus.GetAccumulate,
             litmus.RemoteCompareAndSet,
+            litmus.NicCompareAndSet,
+            litmus.NicFetchAdd,
             litmus.Flush,
             litmus.Poll,
             litmus.RemoteFence,
@@ -127,4 +129,5 @@ class Thread(MachineThread[Hart], litmus.Visitor[Execute[Hart]]):
         return self.waiting(self.mfence(instruction), lambda hart: hart.buffer)
 
     get = put = get_accumulate = remote_compare_and_set = litmus.refused
+    nic_compare_and_set = nic_fetch_add = litmus.refused
     flush = poll = remote_fence = litmus.refused

@@ -37,6 +37,7 @@ class _Text:
 
     def __init__(self, random: Random, dialect: Dialect, nodes: int, locations: int, branching: bool, atomic: bool):
         self.random = random
+        self.remote_atomics = False
         self.dialect = dialect
         self.branching = branching and dialect in BRANCHING
         self.atomic = atomic or dialect != "corerma"
@@ -90,6 +91,8 @@ class _Text:
             kinds |= {"poll": 8 if any(self.pending.values()) else 0, "rfence": 1}
         if self.dialect in ("rdma-tso", "tso", "sc"):
             kinds |= {"mfence": 1, "CAS": 1, "arithmetic": 1, "assume": 1 if self.branching else 0}
+        if self.remote_atomics and others:
+            kinds |= {"rcas": 4, "rfaa": 4}
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
         writer: Callable[[list[int]], str] = getattr(self, kind)
         return writer(others)
@@ -152,6 +155,21 @@ class _Text:
     def cas(self, others: list[int]) -> str:
         return f"{self.local()} = cas({self.remote(self.random.choice(others))}, {self.source()}, {self.source()})"
 
+    def rcas(self, others: list[int]) -> str:
+        node = self.random.choice(others)
+        self.pending[node] += 1
+        expected = str(self.random.choice((0, 0, 1, 2)))
+        if self.random.random() < 0.2:
+            expected = self.any_register() or self.local()
+        return f"{self.local()} = rcas({self.remote(node)}, {expected}, {self.value()})"
+
+    def rfaa(self, others: list[int]) -> str:
+        node = self.random.choice(others)
+        self.pending[node] += 1
+        register = self.any_register()
+        added = register if register and self.random.random() < 0.3 else str(self.value())
+        return f"{self.local()} = rfaa({self.remote(node)}, {added})"
+
     def flush(self, others: list[int]) -> str:
         return f"flush({self.random.choice(others)})"
 
@@ -188,15 +206,18 @@ def random_text(
     locations: int = 4,
     branching: bool = False,
     atomic: bool = True,
+    remote_atomics: bool = False,
 ) -> str:
     """The text of a random program: so many threads and nodes (at least, at most), at most so many ``statements`` in
     all threads together and about so many ``locations``. ``branching``: with choice, loops and assume, where the
-    dialect has them; ``atomic``: without non-atomic accesses (coreRMA). Polls have a pending operation."""
+    dialect has them; ``atomic``: without non-atomic accesses (coreRMA);
+    ``remote_atomics``: with rcas and rfaa. Polls have a pending operation."""
     number = random.randint(*threads)
     count = random.randint(*nodes)
     if dialect == "corerma":  # one thread a node
         count = max(count, number)
     writer = _Text(random, dialect, count, locations, branching, atomic)
+    writer.remote_atomics = remote_atomics
     owners = (
         random.sample(writer.nodes, number)
         if dialect == "corerma"

@@ -17,8 +17,11 @@ from pgasrob.models.litmus.instructions import (
     GetAccumulate,
     Instruction,
     Load,
+    NicCompareAndSet,
+    NicFetchAdd,
     Poll,
     Put,
+    Remote,
     RemoteCompareAndSet,
     Store,
 )
@@ -86,6 +89,8 @@ def steps(instruction: Instruction, split: bool) -> list[tuple[Instruction, tupl
             parts: tuple[str, ...] = ("read", "write")
         case GetAccumulate():
             parts = ("operand", "update", "give back")
+        case NicCompareAndSet() | NicFetchAdd():
+            parts = ("fetch", "write there", "give back")
         case RemoteCompareAndSet():
             parts = ("expected", "new", "update", "give back")
         case _:
@@ -138,14 +143,24 @@ def act(
                 if old == mine[0]:
                     memory[remote.name] = mine[1]
                 mine = (*mine, old)
-            case ((GetAccumulate(local) | RemoteCompareAndSet(local)), "give back"):
+            case ((NicCompareAndSet(_, remote) | NicFetchAdd(_, remote)), "fetch"):
+                mine = (memory[remote.name],)
+            case NicCompareAndSet(_, remote, expected, new), "write there":
+                if mine[0] == evaluator(expected)(registers):
+                    memory[remote.name] = evaluator(new)(registers)
+            case NicFetchAdd(_, remote, added), "write there":
+                memory[remote.name] = (mine[0] + evaluator(added)(registers) + 2**31) % 2**32 - 2**31
+            case (
+                (GetAccumulate(local) | RemoteCompareAndSet(local) | NicCompareAndSet(local) | NicFetchAdd(local)),
+                "give back",
+            ):
                 memory[local.name] = mine[-1]
             case Poll(node), _:
                 waiting = carried.get((1, thread, node), 0)
                 if not waiting:
                     return False
                 carried[1, thread, node] = waiting - 1
-        if isinstance(instruction, Put | Get | GetAccumulate | RemoteCompareAndSet) and part in ("write", "give back"):
+        if isinstance(instruction, Remote) and part in ("write", "give back"):
             place = (1, thread, program.node_of(instruction.remote))
             carried[place] = carried.get(place, 0) + 1
             mine = ()
@@ -158,7 +173,9 @@ def act(
 def test_sc_is_what_an_interpreter_does(semantics: Semantics, dialect: Any) -> None:
     random = Random(f"{semantics} {dialect}")
     for number in range(examples(40, 1_000)):
-        program = random_program(random, dialect, statements=6, branching=number % 2 == 1)
+        program = random_program(
+            random, dialect, statements=6, branching=number % 2 == 1, remote_atomics=dialect == "rdma-tso"
+        )
         model = Sc(semantics)
         wanted = interpreted(program, semantics == "split")
         assert model.outcomes(program).found.keys() == wanted, in_one_line(program)
@@ -184,6 +201,19 @@ def test_sc_takes_every_instruction() -> None:
         kinds = [event.kind for event in execution.events if event.thread is not None]
         assert kinds == ["nlR", "nrRW", "nlW", "lR", "P", "nlR", "nlR", "nrRW", "nlW", "lR", "CAS"]
         assert execution.order == tuple(range(4, 15))
+
+
+def test_remote_atomics_with_operands() -> None:
+    text = "x@1=1 y@1 z@2=5 :: 1: a = 5; x = rcas(z^2, a, x + 7); b = x; y = rcas(z^2, a, 1); x = rfaa(z^2, -a)"
+    for semantics in ("merged", "split"):
+        program = parse(text).program
+        ((outcome, execution),) = Sc(semantics).outcomes(program).found.items()
+        assert dict(zip(program.names, outcome, strict=True)) == {"x": 8, "y": 8, "z": 3, "a": 5, "b": 5}
+        kinds = [event.kind for event in execution.events if event.thread is not None]
+        assert kinds == ["lR", "naR", "naW", "nlW", "lR", "naR", "nlW", "naR", "naW", "nlW"], (
+            "one that fails has no naW"
+        )
+        assert execution.order == tuple(range(3, 13))
 
 
 def test_a_poll_takes_one_operation() -> None:
@@ -271,8 +301,10 @@ def test_what_tso_refuses() -> None:
         "x@1 z@2 :: 1: flush(2)",
         "x@1 z@2 :: 1: x = rga(z^2, x)",
         "x@1 z@2 :: 1: x = cas(z^2, x, x)",
+        "x@1 z@2 :: 1: x = rcas(z^2, 0, 1)",
+        "x@1 z@2 :: 1: x = rfaa(z^2, 1)",
     ):
-        with pytest.raises(Refused, match=r"CPUs of one node and has no (get|put|poll|rfence|flush|rga|cas)$"):
+        with pytest.raises(Refused, match=r"CPUs of one node and has no (get|put|poll|rfence|flush|rga|r?cas|rfaa)$"):
             Tso().outcomes(parse(text).program)
     with pytest.raises(Refused, match="no non-atomic accesses"):
         Tso().outcomes(parse("x@1 :: 1: x.n = 1").program)

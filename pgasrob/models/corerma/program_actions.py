@@ -152,12 +152,15 @@ class Actions:
 
 
 NO_FLUSH = "coreRMA has no {word}: flush({node}) waits for all operations to node {node}"
+OWN_OPERANDS = "coreRMA has no {word}: its remote atomics, rga and cas, read their operands from memory"
 FORMS = Forms(
     {
         litmus.Poll: NO_FLUSH,
         litmus.RemoteFence: NO_FLUSH,
         litmus.MemoryFence: "coreRMA has no mfence: what a CPU does is in program order",
         litmus.CompareAndSet: "coreRMA has no CAS of the CPU: cas is an operation of the adapter",
+        litmus.NicCompareAndSet: OWN_OPERANDS,
+        litmus.NicFetchAdd: OWN_OPERANDS,
         litmus.Assume: "coreRMA has no control flow, so no assume",
     },
     threads="coreRMA has one thread on a node, and there are two or more on node {node}",
@@ -297,6 +300,7 @@ class _Values(litmus.Visitor[None]):
     def flush(self, instruction: litmus.Flush) -> None:
         next(self._own)
 
+    nic_compare_and_set = nic_fetch_add = litmus.refused
     assume = memory_fence = compare_and_set = poll = remote_fence = litmus.refused
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.instructions import Cell, Instruction
@@ -26,8 +25,8 @@ ON_NODES = ("flush", "poll", "rfence", "wait")
 ACTIONS = {"load": 1, "store": 1, "get": 2, "put": 2, "rga": 3, "cas": 4, "flush": 1}
 """How many actions of coreRMA a statement has (Table 3)."""
 
-REMOTE: dict[str, type[litmus.Remote]] = {each.word: each for each in get_args(litmus.Remote)}
-"""The operations of the adapter by their words; operands are in the order of the text."""
+REMOTE = {each.word: each for each in (litmus.Get, litmus.Put, litmus.GetAccumulate, litmus.RemoteCompareAndSet)}
+"""The operations of the adapter on cells alone, by their words; operands are in the order of the text."""
 
 RARE = {"poll": 1, "flush": 1, "wait": 1, "rfence": 2, "mfence": 2, "rga": 3, "cas": 3, "CAS": 3}
 """By how much a statement makes a program less plain than one of loads, stores, gets and puts."""

@@ -10,6 +10,7 @@
     value        = expression | call
     call         = "get" "(" place ")" | "put" "(" place "," expression ")" | "rga" "(" place "," place ")"
                  | "cas" "(" place "," place "," place ")" | "CAS" "(" place "," expression "," expression ")"
+                 | "rcas" "(" place "," expression "," expression ")" | "rfaa" "(" place "," expression ")"
     place        = NAME [".n"] [ "^" INT [".n"] ]
     expectation  = ("allowed" | "forbidden") [ model { "," model } ":" ] ( values | "otherwise" )
     model        = WORD { WORD }

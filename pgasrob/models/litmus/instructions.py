@@ -125,6 +125,29 @@ class RemoteCompareAndSet(_Instruction):
 
 
 @dataclass(frozen=True, slots=True)
+class NicCompareAndSet(_Instruction):
+    """``x = rcas(z^2, expected, new)``: fetch ``remote``, write ``new`` there if it held ``expected``, write what it
+    held to ``local``; the operands are computed when it is issued (RDMA-TSO)."""
+
+    word = "rcas"
+    local: Cell
+    remote: Cell
+    expected: Expr
+    new: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class NicFetchAdd(_Instruction):
+    """``x = rfaa(z^2, operand)``: fetch ``remote``, write the sum there, write what it held to ``local``; the operand
+    is computed when it is issued (RDMA-TSO)."""
+
+    word = "rfaa"
+    local: Cell
+    remote: Cell
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Flush(_Instruction):
     """``flush(2)``: all operations of the thread to that node complete (coreRMA)."""
 
@@ -148,7 +171,9 @@ class RemoteFence(_Instruction):
     node: int
 
 
-Remote = Get | Put | GetAccumulate | RemoteCompareAndSet
+NicAtomic = NicCompareAndSet | NicFetchAdd
+"""The remote read-modify-writes with operands in the request, as InfiniBand has them."""
+Remote = Get | Put | GetAccumulate | RemoteCompareAndSet | NicAtomic
 """The operations that the adapter does later, on the node of the cell ``remote``."""
 OnNode = Flush | Poll | RemoteFence
 """The instructions that name a node."""
@@ -158,9 +183,10 @@ ON_NODES = {each.word: each for each in (Flush, Poll, RemoteFence)}
 """The instructions that name a node, by their words."""
 
 
-Stage = Literal["cpu", "source", "place", "fetch", "land"]
+Stage = Literal["cpu", "source", "place", "fetch", "update", "land"]
 """Who accesses memory, and when: the CPU at once, or the adapter later. The adapter reads the sources of an operation,
-places the value of a put, fetches from the remote location (which an atomic also changes), and lands the result."""
+places the value of a put, fetches from the remote location (which an atomic of coreRMA changes in the same access, and
+one of RDMA-TSO updates in one of its own), and lands the result."""
 
 
 class CellAccess(NamedTuple):
@@ -185,6 +211,9 @@ def accesses(instruction: Instruction) -> tuple[CellAccess, ...]:
             return CellAccess("source", local, True, False), CellAccess("place", remote, False, True)
         case Get(local, remote):
             return CellAccess("fetch", remote, True, False), CellAccess("land", local, False, True)
+        case NicCompareAndSet(local, remote) | NicFetchAdd(local, remote):
+            fetched, updated = CellAccess("fetch", remote, True, False), CellAccess("update", remote, False, True)
+            return fetched, updated, CellAccess("land", local, False, True)
         case GetAccumulate(local, remote, operand):
             sources: tuple[Cell, ...] = (operand,)
         case RemoteCompareAndSet(local, remote, expected, new):
@@ -200,7 +229,7 @@ def accesses(instruction: Instruction) -> tuple[CellAccess, ...]:
 def node_of(instruction: Instruction, owners: dict[str, int]) -> int | None:
     """The node that the adapter works on, None for an instruction of the CPU; ``owners``: that of each location."""
     match instruction:
-        case Get() | Put() | GetAccumulate() | RemoteCompareAndSet():
+        case Get() | Put() | GetAccumulate() | RemoteCompareAndSet() | NicCompareAndSet() | NicFetchAdd():
             return owners[instruction.remote.name]
         case Flush(node) | Poll(node) | RemoteFence(node):
             return node
@@ -243,6 +272,10 @@ class Visitor(ABC, Generic[Result]):
                 return self.get_accumulate(instruction)
             case RemoteCompareAndSet():
                 return self.remote_compare_and_set(instruction)
+            case NicCompareAndSet():
+                return self.nic_compare_and_set(instruction)
+            case NicFetchAdd():
+                return self.nic_fetch_add(instruction)
             case Flush():
                 return self.flush(instruction)
             case Poll():
@@ -272,6 +305,10 @@ class Visitor(ABC, Generic[Result]):
     def get_accumulate(self, instruction: GetAccumulate, /) -> Result: ...
     @abstractmethod
     def remote_compare_and_set(self, instruction: RemoteCompareAndSet, /) -> Result: ...
+    @abstractmethod
+    def nic_compare_and_set(self, instruction: NicCompareAndSet, /) -> Result: ...
+    @abstractmethod
+    def nic_fetch_add(self, instruction: NicFetchAdd, /) -> Result: ...
     @abstractmethod
     def flush(self, instruction: Flush, /) -> Result: ...
     @abstractmethod

@@ -148,6 +148,10 @@ class _Printer:
             case litmus.RemoteCompareAndSet(local, remote, expected, new):
                 given = f"{self._source(expected)}, {self._source(new)}"
                 return f"{_cell(local)} = cas({self._remote(remote)}, {given})"
+            case litmus.NicCompareAndSet(local, remote, expected, new):
+                return f"{_cell(local)} = rcas({self._remote(remote)}, {value(expected)}, {value(new)})"
+            case litmus.NicFetchAdd(local, remote, operand):
+                return f"{_cell(local)} = rfaa({self._remote(remote)}, {value(operand)})"
             case litmus.Flush(node) | litmus.Poll(node) | litmus.RemoteFence(node):
                 return f"{item.word}({node})"
             case _:
@@ -183,8 +187,10 @@ def _read_by(item: Instruction) -> Sequence[Expr]:
     match item:
         case Store(_, value) | Assign(_, value) | litmus.Assume(value):
             return (value,)
-        case CompareAndSet(_, _, expected, new):
+        case CompareAndSet(_, _, expected, new) | litmus.NicCompareAndSet(_, _, expected, new):
             return expected, new
+        case litmus.NicFetchAdd(_, _, operand):
+            return (operand,)
     return ()
 
 

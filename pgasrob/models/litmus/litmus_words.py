@@ -5,6 +5,8 @@ ARGUMENTS = {
     "put": ("remote location", "what is put"),
     "rga": ("remote location", "operand"),
     "cas": ("remote location", "expected", "new"),
+    "rcas": ("remote location", "expected", "new"),
+    "rfaa": ("remote location", "what is added"),
     "CAS": ("location", "expected", "new"),
     "poll": ("node",),
     "rfence": ("node",),
@@ -14,7 +16,7 @@ ARGUMENTS = {
     "skip": (),
 }
 """The words that begin a statement or give a value, and what they take."""
-GIVES = frozenset(("get", "rga", "cas", "CAS"))
+GIVES = frozenset(("get", "rga", "cas", "rcas", "rfaa", "CAS"))
 """Those of them that give a value."""
 HEADS = ("allowed", "forbidden")
 KEYWORDS = frozenset((*ARGUMENTS, *HEADS, "choose", "or", "loop", "otherwise"))
@@ -23,6 +25,8 @@ FORMS = {
     "put": "`put(z^2, x)`",
     "rga": "`x = rga(z^2, y)`",
     "cas": "`x = cas(z^2, y, w)`",
+    "rcas": "`x = rcas(z^2, 0, 1)`",
+    "rfaa": "`x = rfaa(z^2, 1)`",
     "CAS": "`a = CAS(x, 0, 1)`",
     "poll": "`poll(2)`",
     "rfence": "`rfence(2)`",

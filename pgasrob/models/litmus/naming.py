@@ -8,7 +8,7 @@ becomes a load for each of these mentions, from left to right, into registers `$
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pgasrob.diagnostics.suggestions import closest, did_you_mean
 from pgasrob.models.litmus.grammar import UNKNOWN_NODE
@@ -23,6 +23,8 @@ from pgasrob.models.litmus.instructions import (
     Instruction,
     Load,
     MemoryFence,
+    NicCompareAndSet,
+    NicFetchAdd,
     Put,
     RemoteCompareAndSet,
     Store,
@@ -132,7 +134,7 @@ class _ThreadNaming:
                     yield target
                 elif target.node is not None and mention:
                     yield mention
-            case Call("get", _, target) if target:
+            case Call("get" | "rcas" | "rfaa", _, target) if target:
                 yield target
             case Call("put", (_, Operand(_, mention)), _) if mention:
                 yield mention
@@ -296,10 +298,23 @@ class _ThreadNaming:
                 expected, new = self.source(first, "`cas`"), self.source(second, "`cas`")
                 if local and remote and expected and new:
                     yield RemoteCompareAndSet(local, remote, expected, new, span=span)
+            case (("rcas" | "rfaa"), (place, *operands)) if target:
+                yield from self.nic_atomic(word, place, operands, target, span)
             case "CAS", (place, first, second):
                 yield from self.compare_and_set(place, first, second, target, span)
             case _:
                 raise AssertionError(word)
+
+    def nic_atomic(
+        self, word: str, place: Operand, operands: Sequence[Operand], target: Mention, span: Span
+    ) -> Iterator[Instruction]:
+        local, remote = self.local(target), self.remote_operand(word, place)
+        read = [self.read(operand, span) for operand in operands]
+        for loads, _ in read:
+            yield from loads
+        if local and remote:
+            made: type[NicCompareAndSet | NicFetchAdd] = NicCompareAndSet if word == "rcas" else NicFetchAdd
+            yield made(local, remote, *(expr for _, expr in read), span=span)
 
     def compare_and_set(
         self, place: Operand, first: Operand, second: Operand, target: Mention | None, span: Span
@@ -307,12 +322,12 @@ class _ThreadNaming:
         if place.mention is None or (place.mention.node is None and self.location(place.mention) is None):
             what = "`CAS` works on a location of the thread's node"
             hint = did_you_mean(place.mention.name, self.naming.locations) if place.mention else ""
-            hint = hint or f"write {FORMS['CAS']}; `cas(z^2, y, w)` works on another node"
+            hint = hint or f"write {FORMS['CAS']}; `rcas(z^2, 0, 1)` works on another node"
             self.report.add("PG175", what, place.span, hint)
             return
         if place.mention.node is not None:
             name = short(place.mention.name)
-            hint = f"the adapter's is `x = cas({name}^{place.mention.node}, y, w)`"
+            hint = f"the adapter's is `x = rcas({name}^{place.mention.node}, 0, 1)`"
             self.report.add("PG175", "`CAS` works on a location of the thread's node", place.span, hint)
             return
         cell = self.local(place.mention)

@@ -207,6 +207,8 @@ class MonitoredRuns(Generic[Local]):
             queues, more = waiting[command]
             place = queues.index(access.queue)
             waiting[command] = ((*queues[:place], *queues[place + 1 :]), more)
+            if access.nothing:
+                continue
             if writer is None:
                 monitor.access(command, access.location, READ if access.writes is None else WRITTEN)
             elif writer != command:

@@ -1,8 +1,8 @@
 """Translates litmus programs to programs of the calculus: a node becomes a rank, which has a queue for each peer.
 
-A get is a `read`, a put a `write`, rga and cas are deferred atomics on memory, flush(n) is a `wait` for the queue to n,
-CAS of the CPU a blocking `compare_swap` on the rank's own memory. There are no store buffers, so mfence does nothing.
-What has no counterpart is refused.
+A get is a `read`, a put a `write`, rcas and rfaa are deferred atomics, rga and cas such with operands in memory,
+flush(n) is a `wait` for the queue to n, CAS of the CPU a blocking `compare_swap` on the rank's own memory. There are no
+store buffers, so mfence does nothing. What has no counterpart is refused.
 
 A poll waits until the oldest operation to n that has not been polled is complete for its thread: a get has arrived, the
 source of a put has been read. `wait_local` waits for just that of all operations in a queue, so it is the same where
@@ -217,8 +217,8 @@ def _after(program: Program, instruction: Instruction, pending: Pending) -> Pend
     match instruction:
         case litmus.Poll(node):
             counts[node] = max(counts.get(node, 0) - 1, 0)
-        case litmus.Get(remote=remote) | litmus.Put(remote=remote):
-            node = program.node_of(remote)
+        case litmus.Get() | litmus.Put() | litmus.NicCompareAndSet() | litmus.NicFetchAdd():
+            node = program.node_of(instruction.remote)
             counts[node] = counts.get(node, 0) + 1
     return tuple(sorted((node, count) for node, count in counts.items() if count))
 
@@ -314,6 +314,18 @@ class _Commands(litmus.Visitor[Command]):
         return commands.UpdateFrom(
             operation, self._address(operand), peer, remote, peer, self._address(local), expected
         )
+
+    def nic_compare_and_set(self, instruction: litmus.NicCompareAndSet) -> Command:
+        return self._update("compare_swap", instruction, instruction.new, self._expression(instruction.expected))
+
+    def nic_fetch_add(self, instruction: litmus.NicFetchAdd) -> Command:
+        return self._update("add", instruction, instruction.operand)
+
+    def _update(
+        self, operation: str, instruction: litmus.NicAtomic, operand: Expr, expected: Expr | None = None
+    ) -> Command:
+        peer, remote, local = self._rank(instruction.remote), self._address(instruction.remote), instruction.local
+        return commands.Update(operation, self._expression(operand), peer, remote, peer, self._address(local), expected)
 
     def flush(self, instruction: litmus.Flush) -> Command:
         return commands.Wait(Const(self.ranks[instruction.node]))

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pgasrob.models import operational
 from pgasrob.models.forms import Forms
-from pgasrob.models.litmus.instructions import Flush, GetAccumulate, RemoteCompareAndSet
+from pgasrob.models.litmus.instructions import (
+    Flush,
+    GetAccumulate,
+    NicCompareAndSet,
+    NicFetchAdd,
+    RemoteCompareAndSet,
+)
 from pgasrob.models.litmus.litmus_program import Program, Value
 from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal
 from pgasrob.models.model_table import Options
@@ -29,6 +35,8 @@ FORMS = Forms(
     {
         GetAccumulate: NO_ATOMICS,
         RemoteCompareAndSet: NO_ATOMICS,
+        NicCompareAndSet: "RDMA-TSO has no {word}",
+        NicFetchAdd: "RDMA-TSO has no {word}",
         Flush: "RDMA-TSO has no flush: poll({node}) waits for the oldest operation to node {node}",
     },
     non_atomic="RDMA-TSO has no non-atomic accesses",

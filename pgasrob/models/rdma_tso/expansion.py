@@ -96,6 +96,7 @@ class _Expanding(litmus.Visitor[Ways]):
     def remote_fence(self, instruction: litmus.RemoteFence) -> Ways:
         return (lambda: self._path.add("nF", towards=instruction.node),)
 
+    nic_compare_and_set = nic_fetch_add = litmus.refused
     get_accumulate = remote_compare_and_set = flush = litmus.refused
 
 

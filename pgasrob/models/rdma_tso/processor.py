@@ -249,6 +249,7 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
 
         return execute
 
+    nic_compare_and_set = nic_fetch_add = litmus.refused
     get_accumulate = remote_compare_and_set = flush = litmus.refused
 
 

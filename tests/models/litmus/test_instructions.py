@@ -20,6 +20,8 @@ STATEMENTS = {
     "z^2 = x": ("put", "source x r, place z w", 2),
     "x = rga(z^2, y)": ("get_accumulate", "source y r, fetch z rw, land x w", 2),
     "x = cas(z^2, y, w)": ("remote_compare_and_set", "source y r, source w r, fetch z rw, land x w", 2),
+    "x = rcas(z^2, 0, 1)": ("nic_compare_and_set", "fetch z r, update z w, land x w", 2),
+    "x = rfaa(z^2, 1)": ("nic_fetch_add", "fetch z r, update z w, land x w", 2),
     "flush(3)": ("flush", "", 3),
     "poll(3)": ("poll", "", 3),
     "rfence(3)": ("remote_fence", "", 3),

@@ -25,7 +25,14 @@ def test_random_programs_are_printed_and_read_again() -> None:
     random, found = Random(1), set()
     for number in range(examples(400, 20_000)):
         dialect = ("rdma-tso", "corerma", "tso", "sc")[number % 4]
-        text = random_text(random, dialect, branching=bool(number % 3), atomic=bool(number % 2), statements=8)
+        text = random_text(
+            random,
+            dialect,
+            branching=bool(number % 3),
+            atomic=bool(number % 2),
+            statements=8,
+            remote_atomics=number % 8 < 3,
+        )
         program = parse(text).program
         again = parse(printed(program)).program
         # A text may write a location before it is mentioned; printed, all stand in the order of the program.
@@ -34,8 +41,8 @@ def test_random_programs_are_printed_and_read_again() -> None:
         found |= set(features(program))
     assert found >= {
         "Load", "Store", "Assign", "Assume", "MemoryFence", "CompareAndSet", "Get", "Put", "GetAccumulate",
-        "RemoteCompareAndSet", "Flush", "Poll", "RemoteFence", "Choose", "Loop", "non-atomic", "1 threads", "2 threads",
-        "3 threads", "1 nodes", "2 nodes", "3 nodes",
+        "RemoteCompareAndSet", "NicCompareAndSet", "NicFetchAdd", "Flush", "Poll", "RemoteFence", "Choose", "Loop",
+        "non-atomic", "1 threads", "2 threads", "3 threads", "1 nodes", "2 nodes", "3 nodes",
     }  # fmt: skip
 
 
@@ -54,6 +61,8 @@ def test_random_programs_are_printed_and_read_again() -> None:
         "x@1=0 y@1=0 ::\n1: x = y.n - x;\n",
         "x@1=0 y@1=0 ::\n1: x = -(5) - (1 - -2) - 3;\n",
         "x@1=0 y@1=0 ::\n1: a = CAS(x, y, x + 1);\n",
+        "x@1=0 z@2=0 ::\n1: x = rcas(z^2, x, x + 1); x = rfaa(z^2.n, x);\n",
+        "x@1=0 z@2=0 ::\n1: $1 = x; x = rcas(z^2, 0, $1); x = $1;\n",
         "x@1=0 y@1=0 ::\n1: y.n = CAS(x, y, 1); a2 = x;\n",
         "x@1=0 y@1=0 ::\n1: $1 = CAS(x, y, 1); y = $1; x = $1;\n",
         "x@1=0 y@1=0 ::\n1: $1 = CAS(x, y, 1); y = $1 + 1; mfence;\n",

@@ -15,6 +15,8 @@ from pgasrob.models.litmus.instructions import (
     Instruction,
     Load,
     MemoryFence,
+    NicCompareAndSet,
+    NicFetchAdd,
     Poll,
     Put,
     RemoteCompareAndSet,
@@ -64,6 +66,22 @@ X, Y, Z, W = map(Cell, "xyzw")
         ("x = rga(z^2, y)", [GetAccumulate(X, Z, Y)]),
         ("x = rga(z^2, 1)", [GetAccumulate(X, Z, Cell("$1@1"))]),
         ("x = cas(z^2, y, 2)", [RemoteCompareAndSet(X, Z, Y, Cell("$2@1"))]),
+        ("x = rcas(z^2, 0, 1)", [NicCompareAndSet(X, Z, Const(0), Const(1))]),
+        ("a = 1; x = rcas(z^2, a, -a)", [Assign(0, Const(1)), NicCompareAndSet(X, Z, A, Unary("-", A))]),
+        (
+            "x.n = rcas(z^2.n, y, x + 1)",
+            [
+                Load(0, Y),
+                Load(1, X),
+                NicCompareAndSet(
+                    Cell("x", False),
+                    Cell("z", False),
+                    Register("$1", 0),
+                    Binary("+", Register("$2", 1), Const(1)),
+                ),
+            ],
+        ),
+        ("x = rfaa(z^2, y)", [Load(0, Y), NicFetchAdd(X, Z, Register("$1", 0))]),
         ("flush(2)", [Flush(2)]),
         ("mfence", [MemoryFence()]),
         ("poll(2); rfence(2)", [Poll(2), RemoteFence(2)]),
@@ -111,6 +129,8 @@ def test_a_program() -> None:
 def test_names_that_nobody_declares() -> None:
     """The local end of an operation of the adapter is a location, wherever it is mentioned; the rest are registers."""
     program = parse("y@2=1 :: 1: b = a; a = y^2; c = a || 2: d = y").program
+    for word in ("rcas(y^2, b, 1)", "rfaa(y^2, b)"):
+        assert parse(f"y@2=1 :: 1: b = a; a = {word}; c = a || 2: d = y").program.names == program.names
     assert program.locations == (Location("y", 2, 1), Location("a", 1, 0))
     assert [thread.registers for thread in program.threads] == [("b", "c"), ("d",)]
     assert program.names == ("y", "a", "b", "c", "d")

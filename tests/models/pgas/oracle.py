@@ -14,6 +14,8 @@ from pgasrob.models.litmus.instructions import (
     GetAccumulate,
     Load,
     MemoryFence,
+    NicCompareAndSet,
+    NicFetchAdd,
     Poll,
     Put,
     Remote,
@@ -52,6 +54,10 @@ def accesses(instruction: Remote) -> tuple[tuple[int, str, str], ...]:
             return (0, "read", local.name), (1, "write", remote.name)
         case GetAccumulate(local, remote, operand):
             return (0, "read", operand.name), (1, "add", remote.name), (2, "write", local.name)
+        case NicFetchAdd(local, remote):
+            return (1, "add", remote.name), (2, "write", local.name)
+        case NicCompareAndSet(local, remote):
+            return (1, "swap", remote.name), (2, "write", local.name)
         case RemoteCompareAndSet(local, remote, expected, new):
             return (
                 (0, "read", new.name),
@@ -140,9 +146,14 @@ def issues(program: Program, state: State, thread: int) -> list[State]:
                 if any(each.number == oldest and is_local(program, thread, each) for each in pending):
                     continue
                 new = tuple(each for each in new if each[0] != oldest)  # type: ignore[index]
-            case Get() | Put() | GetAccumulate() | RemoteCompareAndSet():
+            case Get() | Put() | GetAccumulate() | RemoteCompareAndSet() | NicCompareAndSet() | NicFetchAdd():
                 node = program.node_of(instruction.remote)
-                left = (*pending, Operation(issued, node, accesses(instruction)))
+                carried = (0, 0)
+                if isinstance(instruction, NicCompareAndSet):
+                    carried = value(instruction.new), value(instruction.expected)
+                elif isinstance(instruction, NicFetchAdd):
+                    carried = value(instruction.operand), 0
+                left = (*pending, Operation(issued, node, accesses(instruction), *carried))
                 new, count = (*unpolled, (issued, node)), issued + 1  # type: ignore[assignment]
             case _:
                 raise AssertionError(instruction)

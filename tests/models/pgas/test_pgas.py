@@ -135,8 +135,9 @@ def test_an_execution_of_each_outcome() -> None:
 
 
 def of_one_thread_a_node(random: Random, dialect: str, branching: bool = False) -> Program:
+    atomics = dialect == "rdma-tso"
     while True:
-        made = random_program(random, dialect, statements=6, branching=branching)  # type: ignore[arg-type]
+        made = random_program(random, dialect, statements=6, branching=branching, remote_atomics=atomics)  # type: ignore[arg-type]
         if not Pgas().refusals(made):
             return made
 
