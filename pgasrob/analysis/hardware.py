@@ -2,7 +2,8 @@
 
 RDMA-TSO (Ambal et al. 2024) models puts, gets and the store buffers of x86. Seven of its differences from the calculus
 allow further runs; the eighth is that a queue pair leads to one rank, while a queue of the calculus orders operations
-to several. A difference without an occasion in the text of the program does not matter to it
+to several. The ninth is that a network card makes its atomics in two accesses, which other writes may come between. A
+difference without an occasion in the text of the program does not matter to it
 (`proofs/store-buffers.md`, section 4).
 """
 
@@ -14,6 +15,7 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
+from pgasrob.analysis.mixed_atomics import Mixed, mixed_atomics
 from pgasrob.analysis.pending import Transfers, pending_transfers, transfers_of
 from pgasrob.analysis.phases import touched_by_others, touched_by_ranks
 from pgasrob.analysis.ranges import ranges, single
@@ -31,6 +33,7 @@ class Difference(Enum):
     QUEUE_PAIRS = "queue-pairs"
     GETS_IN_ORDER = "gets-in-order"
     PUT_AFTER_GET = "put-after-get"
+    MIXED_ATOMICS = "mixed-atomics"
     FENCE = "fence"
     EVERY_COMPLETION = "every-completion"
     PUTS_PLACED = "puts-placed"
@@ -38,11 +41,13 @@ class Difference(Enum):
 
 
 class Occasion(NamedTuple):
-    """Where a difference could matter: the lines of the commands, and for the store buffer which stores and loads."""
+    """Where a difference could matter: the lines of the commands, for the store buffer which stores and loads, and for
+    atomics what they are mixed with."""
 
     difference: Difference
     lines: tuple[int, ...]
     overtaken: tuple[Pair, ...] = ()
+    mixed: tuple[Mixed, ...] = ()
 
 
 MOST_COMMANDS = 20_000
@@ -58,11 +63,19 @@ def occasions(instance: Instance) -> tuple[Occasion, ...] | None:
     pairs = named(store_buffers(instance).pairs, instance)
     for pair in pairs:
         lines.setdefault(Difference.STORE_BUFFER, set()).update((pair.store, pair.load))
+    mixed = mixed_atomics(instance)
+    for each in mixed:
+        lines.setdefault(Difference.MIXED_ATOMICS, set()).update(each.lines)
     for rank in range(instance.processes):
         for difference, line in _Rank(instance, rank).found():
             lines.setdefault(difference, set()).add(line)
     return tuple(
-        Occasion(difference, tuple(sorted(lines[difference])), pairs if difference is Difference.STORE_BUFFER else ())
+        Occasion(
+            difference,
+            tuple(sorted(lines[difference])),
+            pairs if difference is Difference.STORE_BUFFER else (),
+            mixed if difference is Difference.MIXED_ATOMICS else (),
+        )
         for difference in Difference
         if difference in lines
     )

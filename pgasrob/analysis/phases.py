@@ -6,7 +6,7 @@ ranks' control automata that may be between the same barriers. Pending transfers
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import accumulate
 
@@ -40,20 +40,44 @@ def touched_by_ranks(instance: Instance) -> list[Touched]:
 @remembered
 def touched_by_others(instance: Instance) -> list[Touched]:
     """For each rank what the other ranks may access in all."""
-    ranks = touched_by_ranks(instance)
+    return _of_others(touched_by_ranks(instance))
+
+
+def _of_others(ranks: list[Touched]) -> list[Touched]:
     before = list(accumulate(ranks, Touched.joined, initial=Touched()))
     after = list(accumulate(reversed(ranks), Touched.joined, initial=Touched()))[::-1]
     return [before[rank].joined(after[rank + 1]) for rank in range(len(ranks))]
+
+
+Noted = Callable[[int, Iterable[int]], Touched]
+"""What a rank may do at some of its control states, by commands and by steps of what is pending there."""
 
 
 @remembered
 def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
     """For each rank and control state (``[rank][state]``) the accesses that other ranks may make, by commands and by
     steps of transfers, between the barriers around that state."""
+    known, planes = ranges(instance), Planes(len(instance.memory), instance.update_kinds)
+
+    def accesses(rank: int, states: Iterable[int]) -> Touched:
+        bits, pending, out = 0, pending_transfers(instance, rank), instance.automata[rank].out
+        for of_pending in {pending[state].touched for state in states}:
+            bits |= planes.bits(of_pending)
+        for state in states:
+            for each in out[state]:
+                bits |= planes.bits(known.touched(rank, state, each))
+        return planes.touched(bits)
+
+    return meanwhile(instance, accesses)
+
+
+def meanwhile(instance: Instance, noted: Noted) -> list[list[Touched]]:
+    """For each rank and control state what the other ranks may do, of what is ``noted``, between the barriers around
+    that state."""
     # Threads of a rank may be between different barriers. Two ranks have at least one pair of parts.
     if instance.has_threads or instance.nodes * (instance.nodes - 1) > MOST_PAIRS:
-        return _without_barriers(instance)
-    parts = [_Parts(instance, rank) for rank in range(instance.nodes)]
+        return _without_barriers(instance, noted)
+    parts = [_Parts(instance, rank, noted) for rank in range(instance.nodes)]
     found: list[list[Touched]] = []
     left = MOST_PAIRS
     for rank, own in enumerate(parts):
@@ -64,7 +88,7 @@ def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
             pairs = _together(own, others_parts, left)
             left -= len(pairs or ())
             if pairs is None:
-                return _without_barriers(instance)
+                return _without_barriers(instance, noted)
             for start, others_start in pairs:
                 met = others_parts.touched(others_start)
                 by_start[start] = by_start.get(start, Touched()).joined(met)
@@ -76,19 +100,18 @@ def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
     return found
 
 
-def _without_barriers(instance: Instance) -> list[list[Touched]]:
-    """The coarsest answer: at every control state all accesses of the other ranks."""
-    others = touched_by_others(instance)
-    return [[others[rank]] * len(automaton.out) for rank, automaton in enumerate(instance.automata)]
+def _without_barriers(instance: Instance, noted: Noted) -> list[list[Touched]]:
+    """The coarsest answer: at every control state whatever the other ranks do."""
+    states = [range(len(automaton.out)) for automaton in instance.automata]
+    others = _of_others([noted(rank, of_rank) for rank, of_rank in enumerate(states)])
+    return [[found] * len(of_rank) for found, of_rank in zip(others, states, strict=True)]
 
 
 class _Parts:
     """The parts of a rank's control automaton that no barrier cuts, each by the state that it begins with."""
 
-    def __init__(self, instance: Instance, rank: int) -> None:
-        self._known, self._rank = ranges(instance), rank
-        self._pending = pending_transfers(instance, rank)
-        self._planes = Planes(len(instance.memory), instance.update_kinds)
+    def __init__(self, instance: Instance, rank: int, noted: Noted) -> None:
+        self._known, self._rank, self._noted = ranges(instance), rank, noted
         self.states = instance.automata[rank].out
         self._found: dict[int, frozenset[int]] = {}
         self._touched: dict[int, Touched] = {}
@@ -112,15 +135,9 @@ class _Parts:
                     yield each.form.name, each.target
 
     def touched(self, start: int) -> Touched:
-        """What may be accessed in the part: by commands, and by steps of what is pending."""
+        """What may be done in the part, of what is noted."""
         if start not in self._touched:
-            bits, planes, part = 0, self._planes, self.part(start)
-            for pending in {self._pending[state].touched for state in part}:
-                bits |= planes.bits(pending)
-            for state in part:
-                for each in self.states[state]:
-                    bits |= planes.bits(self._known.touched(self._rank, state, each))
-            self._touched[start] = planes.touched(bits)
+            self._touched[start] = self._noted(self._rank, self.part(start))
         return self._touched[start]
 
 

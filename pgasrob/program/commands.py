@@ -16,6 +16,8 @@ from pgasrob.program.value_classes import record
 
 DEFAULT_TYPE = "int"
 """The type of an atomic access whose command names none."""
+OF_THE_CPU = "_Atomic"
+"""The first word of the type of an atomic instruction of the rank's CPU, which no library makes."""
 PLAIN, POLLING, BY = "plain", "polling", "by"
 """Words of the syntax: not atomic; a load that polls; the word between a type and an operation."""
 

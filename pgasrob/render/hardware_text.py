@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
-from pgasrob.analysis.hardware import MOST_COMMANDS, Difference
+from pgasrob.analysis.hardware import MOST_COMMANDS, Difference, Occasion
+from pgasrob.analysis.mixed_atomics import Mixed, Write, Writing
 from pgasrob.render import english
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.store_buffers_text import pairs, pairs_to_json
@@ -17,13 +18,22 @@ if TYPE_CHECKING:
 
 MOST_LINES = 4
 """Lines that are named of a difference."""
+MOST_WRITES = 3
+"""Writes that are named of those into atomics."""
 OF_TODAY = frozenset(
     each.value
-    for each in (Difference.STORE_BUFFER, Difference.QUEUE_PAIRS, Difference.GETS_IN_ORDER, Difference.PUT_AFTER_GET)
+    for each in (
+        Difference.STORE_BUFFER,
+        Difference.QUEUE_PAIRS,
+        Difference.GETS_IN_ORDER,
+        Difference.PUT_AFTER_GET,
+        Difference.MIXED_ATOMICS,
+    )
 )
 """What machines of today do, which every verdict mentions. The others only the specification allows, or they are
 what a library, or the translation to queue pairs, is taken to take care of."""
-
+NAMES_ITS_LINES = (Difference.STORE_BUFFER.value, Difference.MIXED_ATOMICS.value)
+"""The differences whose sentences name their lines."""
 
 NOT_LOOKED_AT = (
     f"By what RDMA and x86 do otherwise it may not be so: that has not been looked at (of more than {MOST_COMMANDS:,} "
@@ -45,9 +55,7 @@ def hardware_to_json(hardware: library.Hardware) -> list[HardwareDifference]:
     return [
         {
             "difference": each.difference.value,
-            "message": _store_buffer(each.overtaken, not hardware.threads)
-            if each.difference is Difference.STORE_BUFFER
-            else _message(each.difference, hardware.library),
+            "message": _message(each, hardware),
             "places": list(each.lines),
         }
         for each in hardware.occasions
@@ -60,11 +68,42 @@ def _store_buffer(overtaken: Sequence[Pair], decided: bool) -> str:
     return f"the CPU's store buffer: {named}; others access both: an mfence is needed on x86{option}"
 
 
-def _message(difference: Difference, of_library: bool) -> str:
+def _mixed_atomics(mixed: Sequence[Mixed]) -> str:
+    """The first cell with its atomics and the first writes that may come into one."""
+    first, cells = mixed[0], len(mixed) - 1
+    by_line = {(each.line, each.how): each for each in reversed(first.writes)}
+    writes = [_write(each) for _, each in sorted(by_line.items(), key=lambda item: item[0][0])]
+    others = [english.count(len(writes) - MOST_WRITES, "other write")] * (len(writes) > MOST_WRITES)
+    more = f"; the same holds for {english.count(cells, 'other cell')}" * bool(cells)
+    return (
+        f"remote atomics on {first.cell} ({english.lines(list(first.atomics[:MOST_LINES]))}) are atomic only against "
+        f"other remote atomics on this network card: {english.listed([*writes[:MOST_WRITES], *others])}{more}"
+    )
+
+
+def _write(write: Write) -> str:
+    match write.how:
+        case Writing.STORE:
+            does = f"rank {write.rank} stores to it"
+        case Writing.ATOMIC:
+            does = f"the CPU of rank {write.rank} makes an atomic on it"
+        case Writing.PUT:
+            does = f"rank {write.rank} puts to it"
+        case Writing.LANDING:
+            does = f"rank {write.rank} fetches a value into it"
+        case _:
+            assert_never(write.how)
+    return f"{does} in line {write.line}"
+
+
+def _message(occasion: Occasion, hardware: library.Hardware) -> str:
     """What RDMA on x86 may do otherwise than the calculus, and what to insert against it, as a clause."""
-    match difference:
+    of_library = hardware.library
+    match occasion.difference:
         case Difference.STORE_BUFFER:
-            return "the CPU's store buffer"
+            return _store_buffer(occasion.overtaken, not hardware.threads)
+        case Difference.MIXED_ATOMICS:
+            return _mixed_atomics(occasion.mixed)
         case Difference.QUEUE_PAIRS:
             return (
                 "one FIFO queue for several ranks: transfers to different ranks go by different queue pairs, which "
@@ -107,7 +146,7 @@ def _message(difference: Difference, of_library: bool) -> str:
         case Difference.PCIE:
             return "a get behind a put of its queue, which tells that the put is placed: on PCIe alone it does"
         case _:
-            assert_never(difference)
+            assert_never(occasion.difference)
 
 
 def section(differences: list[HardwareDifference] | None, width: int, list_all: bool) -> list[Line]:
@@ -121,7 +160,7 @@ def section(differences: list[HardwareDifference] | None, width: int, list_all: 
     lines = paragraph("On RDMA and x86 this could matter:", width, "open", "  ")
     for each in shown:
         sentence = each["message"]
-        if each["difference"] != Difference.STORE_BUFFER.value:
+        if each["difference"] not in NAMES_ITS_LINES:
             places = each["places"]
             more = f" and {len(places) - MOST_LINES} others" * (len(places) > MOST_LINES)
             sentence += f" ({english.lines(places[:MOST_LINES])}{more})"

@@ -306,6 +306,9 @@ def to_json(verdict: library.Verdict) -> Result:
         found["on_tso"] = on_tso_to_json(verdict.on_tso)
     if verdict.hardware:
         known = {Difference.STORE_BUFFER.value} if verdict.on_tso else set()
+        if verdict.races and verdict.races.answer in ("none", "matters"):
+            # A write that may come into an atomic races with it: nothing does, or the line about races says more.
+            known.add(Difference.MIXED_ATOMICS.value)
         found["hardware"] = [each for each in hardware_to_json(verdict.hardware) if each["difference"] not in known]
     elif verdict.verdict == "robust" and verdict.communicates and verdict.engine != RECORDED:
         found["hardware"] = None

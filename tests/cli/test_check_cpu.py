@@ -152,6 +152,52 @@ def test_a_program_that_meets_at_barriers_has_nothing_to_be_told(tmp_path: Path)
     assert listed.count("the library is taken to") == len(as_json(str(file))["hardware"]) > 0
 
 
+MIXED = """process 0 { mem[x] <- 5;\n}
+process 1 { r <- fetch_add(0, x, 1); write(to, 0, y, q);\n}
+process 2 { write(to, 0, x, q); write(to, 0, y, q);\n}
+process { r <- swap(0, y, 2); }
+"""
+
+
+def test_a_report_names_the_atomics_that_are_mixed_with_writes(tmp_path: Path) -> None:
+    file = tmp_path / "mixed.pgas"
+    file.write_text(f"{HEAD}{MIXED}")
+    assert as_json(str(file), "--nodes", "4")["hardware"] == [
+        {
+            "difference": "mixed-atomics",
+            "message": "remote atomics on x@0 (line 6) are atomic only against other remote atomics on this network "
+            "card: rank 0 stores to it in line 4 and rank 2 puts to it in line 8; the same holds for 1 other cell",
+            "places": [4, 6, 8, 10],
+        }
+    ]
+    report = " ".join(run(str(file), "--nodes", "4").output.split())
+    assert "On RDMA and x86 this could matter: - remote atomics on x@0 (line 6)" in report
+    assert "1 other cell." in report
+
+
+@pytest.mark.parametrize(
+    ("call", "answer", "said"),
+    [
+        ("lock = 1", "harmless", True),
+        ("shmem_long_atomic_swap(&lock, 1, 0)", "none", False),
+        ("shmem_barrier_all(); lock = 1", "none", False),
+        ("lock = lock + 1", "matters", False),  # which is said of the race
+    ],
+)
+def test_of_mixed_atomics_in_c_a_report_says_what_races_do_not(
+    call: str, answer: str, said: bool, tmp_path: Path
+) -> None:
+    file, barrier = tmp_path / "mixed.c", "shmem_barrier_all(); " * ("barrier" in call)
+    file.write_text(
+        "#include <shmem.h>\nlong lock;\nint main(void) {\n  shmem_init();\n  if (shmem_my_pe() == 1) {\n"
+        f"    shmem_long_atomic_compare_swap(&lock, 0, 2, 0); {barrier}\n  }} else {{\n    {call};\n  }}\n"
+        "  shmem_finalize();\n}\n"
+    )
+    found = as_json(str(file))
+    assert (found["verdict"], found["consequences"]["answer"]) == ("robust", answer)
+    assert [each["places"] for each in found["hardware"] if each["difference"] == "mixed-atomics"] == [[6, 8]] * said
+
+
 @pytest.mark.parametrize(
     ("between", "verdict"),
     [

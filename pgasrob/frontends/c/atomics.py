@@ -33,7 +33,7 @@ def own_atomic(call: Call, operation: str, result: str) -> Outcome:
     rank, cell = owner or call.me, call.cell(address, size_of(pointed))
     register = call.register("old")
     # The processor's, which no library knows of; it does not matter as what the bits are seen.
-    atomic = f"_Atomic {shown(Integer(IntType(8 * size_of(pointed), True)))}"
+    atomic = f"{commands.OF_THE_CPU} {shown(Integer(IntType(8 * size_of(pointed), True)))}"
     match operation:
         case "":
             command: commands.Command = commands.Load(register, cell, owner, atomic=atomic)
