@@ -168,7 +168,7 @@ def paths_of(program: Program, thread: int, expand: Expansion) -> Iterator[Path]
             path = Path(program, thread)
             ways: list[int] = []
             for number, instruction in enumerate(instructions):
-                path.operation, path.span = number, instruction.span
+                path.operation, path.span = number - instruction.part.place, instruction.span
                 alternatives = expand(path, instruction)
                 if len(ways) == len(choices):
                     choices.append(0)

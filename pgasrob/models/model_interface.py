@@ -16,10 +16,10 @@ from pgasrob.robustness.watch import Watch
 class Event:
     """An event: a node of an execution graph.
 
-    ``thread``: the number of its thread from 0, None for an initial write. ``operation``: events of one instruction
-    have the same number, which counts the instructions of the thread that are executed, from 0. ``kind``: the model's
-    name of it (lR, nrW, er, flush...). ``location``: its number, where it accesses one. ``towards``: the remote node of
-    its operation, where the model says so (a poll has no location, but the queue pair of a node).
+    ``thread``: the number of its thread from 0, None for an initial write. ``operation``: events of one command have
+    the same number, that of its first instruction among those of the thread that are executed, from 0. ``kind``: the
+    model's name of it (lR, nrW, er, flush...). ``location``: its number, where it accesses one. ``towards``: the remote
+    node of its operation, where the model says so (a poll has no location, but the queue pair of a node).
     """
 
     thread: int | None

@@ -367,7 +367,8 @@ def _replayed(
     for step in run:
         if step.instruction is not None:
             for begun in step.begins:
-                event = _Waiting(step.thread, executed[step.thread], begun, step.instruction)
+                first = executed[step.thread] - step.instruction.part.place
+                event = _Waiting(step.thread, first, begun, step.instruction)
                 events[step.thread].append(event)
                 waiting[step.thread, begun.queue].append(event)
             executed[step.thread] += 1

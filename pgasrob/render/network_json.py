@@ -99,7 +99,7 @@ def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
         run = verdict.violation.execution
         test = LitmusTest(run.program, (), source or Source(verdict.file, ""), verdict.name or "")
         result["witness"] = execution_to_json(run, test, verdict.violation.cycle)
-        result["commands"] = [node and node[1] for node in nodes_of(run, verdict.copies)]
+        result["commands"] = [node and node[1] for node in nodes_of(run)]
     if verdict.units:
         result["units"] = list(map(unicode_name, verdict.units))
     if verdict.compared:

@@ -26,9 +26,9 @@ StatementKind = Literal["init", "local", "get", "put", "rga", "cas", "flush"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """``thread``, ``statement``: where it belongs, the instruction of the thread counted from 0; None, -1 for initial
-    values. ``src``: the node that it is for; ``dst``: the node whose memory it is about, or which a flush waits for.
-    ``rloc``, ``wloc``: the numbers of the locations that it reads and writes."""
+    """``thread``, ``statement``: where it belongs, the first instruction of its command counted from 0; None, -1 for
+    initial values. ``src``: the node that it is for; ``dst``: the node whose memory it is about, or which a flush waits
+    for. ``rloc``, ``wloc``: the numbers of the locations that it reads and writes."""
 
     number: int
     kind: Kind
@@ -212,6 +212,7 @@ def _translate(found: Actions, thread: int, place: int, instruction: litmus.Inst
     """Table 3: an action for each access, and one for a flush."""
     program = found.program
     here, first, remote = program.threads[thread].node, len(found.actions), None
+    command = place - instruction.part.place
     for stage, cell, reads, writes in litmus.accesses(instruction):
         number, location = len(found.actions), program.place(cell)
         if stage in ("place", "fetch"):
@@ -219,10 +220,10 @@ def _translate(found: Actions, thread: int, place: int, instruction: litmus.Inst
         kind, node = KINDS[stage == "cpu", reads, writes], program.node_of(cell)
         of_read, of_write = location if reads else None, location if writes else None
         found.actions.append(
-            Action(number, kind, thread, place, here, node, of_read, of_write, cell.atomic, instruction.span)
+            Action(number, kind, thread, command, here, node, of_read, of_write, cell.atomic, instruction.span)
         )
     if isinstance(instruction, litmus.Flush):
-        found.actions.append(Action(first, "flush", thread, place, here, instruction.node, span=instruction.span))
+        found.actions.append(Action(first, "flush", thread, command, here, instruction.node, span=instruction.span))
     numbers = tuple(range(first, len(found.actions)))
     if numbers:
         found.statement_of += [len(found.statements)] * len(numbers)

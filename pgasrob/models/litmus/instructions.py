@@ -23,6 +23,17 @@ class Cell:
     atomic: bool = True
 
 
+class Part(NamedTuple):
+    """The place of an instruction among those that one command has become, and whether more of them follow."""
+
+    place: int = 0
+    more: bool = False
+
+
+WHOLE = Part()
+"""An instruction that is a command by itself, as each one of a litmus test is."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Instruction:
     """``word``: the word with which the text of the instruction begins, or the text after its `=`; empty for a plain
@@ -30,6 +41,7 @@ class _Instruction:
 
     word: ClassVar[str] = ""
     span: Span = field(default=NOWHERE, kw_only=True)
+    part: Part = field(default=WHOLE, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

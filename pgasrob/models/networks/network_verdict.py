@@ -44,7 +44,7 @@ class NetworkVerdict:
     """The verdict on ``file`` on ``nodes`` nodes of a network.
 
     ``program`` is the litmus program that was decided; where the file has a program of ranks (``ranks``) it is the
-    translation, which also gives ``copies`` and ``remarks``. ``refusals``: why there is no verdict. ``reason``: why the
+    translation, which also gives ``remarks``. ``refusals``: why there is no verdict. ``reason``: why the
     verdict is `unknown` or `error`. ``expected``: the verdict that the file expects, None when it says none, where
     ``compared``.
     """
@@ -61,7 +61,6 @@ class NetworkVerdict:
     program: Program | None = None
     violation: Violation | None = None
     ranks: bool = False
-    copies: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     units: tuple[str, ...] = ()
@@ -73,9 +72,7 @@ class NetworkVerdict:
     count_note: CountNote | None = None
 
 
-def decide(
-    program: Program, asked: RobustnessOnNetwork, watch: Watch | None = None, copies: frozenset[str] = frozenset()
-) -> Found:
+def decide(program: Program, asked: RobustnessOnNetwork, watch: Watch | None = None) -> Found:
     """Whether ``program`` is robust. Raises :class:`Refused`, and LimitReached of ``watch``.
 
     A program without loops is decided by its executions; on RDMA-TSO, where one is a violation, a run that is one is
@@ -84,16 +81,16 @@ def decide(
     if asked.network == CORERMA:
         from pgasrob.models.corerma import CoreRma
 
-        return by_executions(CoreRma(), program, watch, copies)
+        return by_executions(CoreRma(), program, watch)
     from pgasrob.models.rdma_tso import RdmaTso
 
     model = RdmaTso(pcie=asked.pcie, placed=asked.placed)
     found = None
     if program.bounded:
-        found = by_executions(model, program, watch, copies, MOST_EXECUTIONS)
+        found = by_executions(model, program, watch, MOST_EXECUTIONS)
         if found.violation is None and not isinstance(found.reason, StateLimit):
             return found
-    runs = by_runs(model.machine(program), watch, copies)
+    runs = by_runs(model.machine(program), watch)
     if found is not None and found.violation is not None and runs.violation is None:
         if runs.reason is None:
             why = "has no violation, but an execution has"
@@ -150,7 +147,7 @@ class _Deciding:
             loaded = self._session.load()
             self.known = replace(self.known, nodes=loaded.nodes)
             translated = watch.within(PREPARING, lambda: self._program_of_ranks(loaded))
-        search = partial(decide, translated.program, asked, watch, translated.copies)
+        search = partial(decide, translated.program, asked, watch)
         found = watch.within(SEARCHING, search, looks=True)
         note, reason = self.known.count_note, found.reason
         if reason is None and note is not None and note.nothing:
@@ -173,9 +170,7 @@ class _Deciding:
         self.known = replace(self.known, count_note=of.count_note)
         self.known = replace(self.known, ranks=True)
         translated = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed)
-        self.known = replace(
-            self.known, program=translated.program, remarks=translated.remarks, copies=translated.copies
-        )
+        self.known = replace(self.known, program=translated.program, remarks=translated.remarks)
         return translated
 
 

@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from pgasrob.automata.automaton import Reached
-from pgasrob.models.litmus.instructions import Instruction, Load, Put, Store
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Program
 from pgasrob.models.model_interface import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
@@ -58,26 +57,14 @@ Node = tuple[int, int]
 """The thread of a command, and the number of its first instruction among those executed."""
 
 
-def nodes_of(run: Execution, copies: frozenset[str] = frozenset()) -> list[Node | None]:
-    """The command of each event; None for initial writes. ``copies``: see `to_litmus.Translation`. A copy is stored
-    between a load, or an assignment, and the put."""
-    joined: dict[Node, Node] = {}
-    for event in run.events:
-        if event.thread is None or event.location is None or event.kind not in ("lW", "w"):
-            continue
-        if run.program.locations[event.location].name in copies:  # load, store, put
-            first = (event.thread, event.operation - 1)
-            joined |= {(event.thread, event.operation + place): first for place in range(2)}
-    found: list[Node | None] = []
-    for event in run.events:
-        own = None if event.thread is None else (event.thread, event.operation)
-        found.append(own and joined.get(own, own))
-    return found
+def nodes_of(run: Execution) -> list[Node | None]:
+    """The command of each event; None for initial writes."""
+    return [None if event.thread is None else (event.thread, event.operation) for event in run.events]
 
 
-def cycle_of(run: Execution, copies: frozenset[str] = frozenset()) -> tuple[CycleEdge, ...]:
+def cycle_of(run: Execution) -> tuple[CycleEdge, ...]:
     """A shortest cycle in po + rf + mo + rb of ``run``, commands merged; empty when there is none."""
-    nodes = nodes_of(run, copies)
+    nodes = nodes_of(run)
     edges: dict[Node, dict[Node, CycleEdge]] = {}
     for relation in RELATIONS[:3]:
         for source, target in sorted(run.relations.get(relation, ())):
@@ -100,20 +87,14 @@ def cycle_of(run: Execution, copies: frozenset[str] = frozenset()) -> tuple[Cycl
     return tuple(edges[node][following] for node, following in pairwise(best))
 
 
-def violation_in(run: Execution, copies: frozenset[str] = frozenset()) -> Violation | None:
+def violation_in(run: Execution) -> Violation | None:
     """The consistent execution ``run`` as a violation; None where it has no cycle and no undefined value."""
-    cycle = cycle_of(run, copies)
+    cycle = cycle_of(run)
     undefined = UNDEFINED in run.outcome or any(UNDEFINED in (event.reads, event.writes) for event in run.events)
     return Violation(run, cycle) if cycle or undefined else None
 
 
-def by_executions(
-    model: Axiomatic,
-    program: Program,
-    watch: Watch | None = None,
-    copies: frozenset[str] = frozenset(),
-    most: int | None = None,
-) -> Found:
+def by_executions(model: Axiomatic, program: Program, watch: Watch | None = None, most: int | None = None) -> Found:
     """Look at every consistent execution of a bounded program until one is a violation, or ``most`` have been seen.
 
     Raises :class:`~pgasrob.models.model_interface.Refused`."""
@@ -124,7 +105,7 @@ def by_executions(
                 watch.look_around("executions", count)
             if most is not None and count > most:
                 return Found(None, StateLimit(most), count)
-            if violation := violation_in(run, copies):
+            if violation := violation_in(run):
                 return Found(violation, states=count)
     return Found(None, stopped.reason, count)
 
@@ -145,10 +126,8 @@ class MonitoredRuns(Generic[Local]):
     ``cut``: whether a state was not expanded because a thread had more than MOST_PENDING commands pending.
     """
 
-    def __init__(self, machine: Machine[Local], copies: frozenset[str] = frozenset()) -> None:
+    def __init__(self, machine: Machine[Local]) -> None:
         self._machine = machine
-        self._copies = copies
-        self._begin = _beginnings(machine.program, copies)
         self.cut = False
         threads = len(machine.program.threads)
         self.initial: Watched = (machine.initial, (nothing_yet(threads), ((),) * threads))
@@ -188,17 +167,11 @@ class MonitoredRuns(Generic[Local]):
     def _step(self, monitor: Monitor, waiting: dict[Command, tuple[tuple[Queue, ...], bool]], step: Step) -> None:
         begun = tuple(each.queue for each in step.begins if each.location is not None)
         if step.instruction is not None and begun:
-            part = self._part(step.thread, step.instruction)
             latest = monitor.pending[step.thread][-1:]
-            if part == "middle" and not (latest and waiting[latest[0]][1]):
-                part = "first"  # the put of a value: nothing has been loaded
-            if part in ("whole", "first"):
-                command = monitor.issue(step.thread)
-                before: tuple[Queue, ...] = ()
-            else:
-                command = monitor.pending[step.thread][-1]
-                before = waiting[command][0]
-            waiting[command] = ((*before, *begun), part in ("first", "middle"))
+            continues = bool(latest) and waiting[latest[0]][1]
+            command = latest[0] if continues else monitor.issue(step.thread)
+            before = waiting[command][0] if continues else ()
+            waiting[command] = (*before, *begun), step.instruction.part.more
         for access in step.accesses:
             if access.location is None:
                 continue
@@ -218,30 +191,6 @@ class MonitoredRuns(Generic[Local]):
                 monitor.finish(command)
                 del waiting[command]
 
-    def _part(self, thread: int, instruction: Instruction) -> str:
-        """Which part of a command an instruction is: in a captured put the load is "first", the store "middle", the put
-        "last"; any other is "whole"."""
-        match instruction:
-            case Load() if (thread, instruction) in self._begin:
-                return "first"
-            case Store(cell) if cell.name in self._copies:
-                return "middle"
-            case Put(_, local) if local.name in self._copies:
-                return "last"
-        return "whole"
-
-
-def _beginnings(program: Program, copies: frozenset[str]) -> frozenset[tuple[int, Instruction]]:
-    """The loads that begin captured puts: a store of the value to a copy follows them."""
-    return frozenset(
-        (number, instruction)
-        for number, thread in enumerate(program.threads)
-        for edges in thread.graph.out
-        for instruction, target in edges
-        if isinstance(instruction, Load)
-        and any(isinstance(after, Store) and after.cell.name in copies for after, _ in thread.graph.out[target])
-    )
-
 
 def _nth(waiting: dict[Command, tuple[tuple[Queue, ...], bool]], queue: Queue, before: int) -> Command:
     """The command of the event with ``before`` others ahead of it in ``queue``."""
@@ -253,11 +202,11 @@ def _nth(waiting: dict[Command, tuple[tuple[Queue, ...], bool]], queue: Queue, b
     raise AssertionError("nothing waits there")
 
 
-def by_runs(machine: Machine[Local], watch: Watch | None = None, copies: frozenset[str] = frozenset()) -> Found:
+def by_runs(machine: Machine[Local], watch: Watch | None = None) -> Found:
     """The search over the runs of ``machine``; a violation that is found has the fewest transitions.
 
     Raises :class:`~pgasrob.models.model_interface.Refused` when an expression has no value in some run."""
-    space = MonitoredRuns(machine, copies)
+    space = MonitoredRuns(machine)
     reached: Reached[Watched, Step] = Reached(space)
     with until_limit() as stopped:
         for state in reached.expand():
@@ -266,7 +215,7 @@ def by_runs(machine: Machine[Local], watch: Watch | None = None, copies: frozens
             if space.is_final(state):
                 steps = [step for word in reached.path(state) for step in word]
                 run = execution(machine.program, steps, machine.outcome(state[0]))
-                violation = violation_in(run, copies)
+                violation = violation_in(run)
                 assert violation is not None, "the monitor has seen a cycle"
                 return Found(violation, states=len(reached))
     cut = PendingBound(MOST_PENDING) if space.cut else None

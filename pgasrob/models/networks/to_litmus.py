@@ -36,10 +36,12 @@ from pgasrob.models.litmus.instructions import (
     Instruction,
     Load,
     MemoryFence,
+    Part,
     Poll,
     Put,
     RemoteCompareAndSet,
     Store,
+    accesses,
 )
 from pgasrob.models.litmus.litmus_program import Graph, Location, Program, Thread
 from pgasrob.models.model_interface import Refusal, Refused
@@ -63,12 +65,11 @@ MOST_UNPOLLED = 24
 class Translation:
     """``program`` does on the network what the ranks of an instance do.
 
-    ``copies``: names of locations that hold what one captured put has read, or the value that is put: their store, the
-    load before it and the put from them are one command. ``remarks``: sentences about this translation for the report.
+    The instructions that one command has become are its parts. ``remarks``: sentences about this translation for the
+    report.
     """
 
     program: Program
-    copies: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
 
@@ -111,7 +112,7 @@ def translate(instance: Instance, network: Network, *, pcie: bool = True, placed
         ),
     )
     remarks = dict.fromkeys(remark for thread in threads for remark in thread.remarks)
-    return Translation(program, frozenset(places.copies), tuple(remarks))
+    return Translation(program, tuple(remarks))
 
 
 class _Places:
@@ -253,7 +254,10 @@ class _Thread:
         except Fault as fault:
             self.refusals.append(Refusal(f"{show(edge.command)}: it is at fault: {fault}", edge.span))
             return [((), self._state(edge.target, state.peers))]
-        spanned = tuple(replace(each, span=edge.span) for each in instructions)
+        last = max((place for place, each in enumerate(instructions) if accesses(each)), default=0)
+        spanned = tuple(
+            replace(each, span=edge.span, part=Part(place, place < last)) for place, each in enumerate(instructions)
+        )
         if any(len(peer.unpolled) > MOST_UNPOLLED for peer in peers) and edge.target in self._waits:
             if self.network == RDMA_TSO:
                 self._refuse("unbounded waiting", edge)
@@ -494,4 +498,16 @@ def _without_silent(steps: Sequence[Sequence[tuple[tuple[Instruction, ...], int]
         if any(not made and state in closure[target] for made, target in steps[state])
     }
     finals = frozenset(state for state, reached in enumerate(closure) if not ends.isdisjoint(reached))
-    return Graph(tuple(map(tuple, out)), finals)
+    return _in_order(out, finals)
+
+
+def _in_order(out: Sequence[Sequence[tuple[Instruction, int]]], ends: frozenset[int]) -> Graph:
+    """The graph with its states numbered as they are reached, so that one without branches is straight."""
+    numbers, order = {0: 0}, [0]
+    for state in order:
+        for _, target in out[state]:
+            if target not in numbers:
+                numbers[target] = len(order)
+                order.append(target)
+    edges = (tuple((instruction, numbers[target]) for instruction, target in out[state]) for state in order)
+    return Graph(tuple(edges), frozenset(numbers[state] for state in ends if state in numbers))

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from pgasrob.models.corerma import CoreRma
+from pgasrob.models.litmus.instructions import WHOLE
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Graph, Program, Thread
 from pgasrob.models.networks.robustness import by_executions, by_runs, cycle_of, violation_in
@@ -67,16 +69,33 @@ def test_an_operation_is_one_node() -> None:
     assert both(split) is (by_executions(RdmaTso(), split).violation is None)
 
 
+def by_itself(program: Program) -> Program:
+    """The program with each instruction as a command of its own."""
+    threads = []
+    for thread in program.threads:
+        out = tuple(tuple((replace(each, part=WHOLE), target) for each, target in edges) for edges in thread.graph.out)
+        threads.append(replace(thread, graph=Graph(out, thread.graph.ends)))
+    return replace(program, threads=tuple(threads))
+
+
 def test_a_captured_put_is_one_command() -> None:
     """Between the load of the source and the arrival another rank writes both: no cycle but by the put as a whole."""
     program = instance("put(x, 1, y, q);", "write(z, 0, x, q); read(w, 0, z, q); wait(q); mem[y] <- 5;")
     translated = translate(program, "rdma-tso")
     model = RdmaTso()
-    assert by_executions(model, translated.program).violation is None
-    found = by_executions(model, translated.program, copies=translated.copies)
+    assert both(by_itself(translated.program))
+    found = by_executions(model, translated.program)
     assert found.violation is not None and len(found.violation.cycle) >= 2
-    runs = by_runs(model.machine(translated.program), copies=translated.copies)
+    runs = by_runs(model.machine(translated.program))
     assert runs.violation is not None
+
+
+def test_a_captured_put_is_one_command_on_corerma() -> None:
+    """The second rank reads what the put has brought before it writes the source, which the put has read before."""
+    program = instance("put(x, 1, y, q);", "write(z, 0, x, q); wait(q); r <- mem[y];")
+    translated = translate(program, "corerma").program
+    assert by_executions(CoreRma(), by_itself(translated)).violation is None
+    assert by_executions(CoreRma(), translated).violation is not None
 
 
 def test_a_violation_has_a_cycle_of_different_commands() -> None:
@@ -105,6 +124,36 @@ def agreement(count: int, seed: int, **sizes: object) -> tuple[int, int]:
 def test_executions_and_runs_agree() -> None:
     assert agreement(300, 5) == (220, 80)
     assert agreement(120, 6, statements=7, threads=(2, 3), nodes=(2, 3), branching=True) == (70, 50)
+
+
+COMMANDS = (
+    "mem[a] <- r + 1;", "r <- mem[a];", "write(a, PEER, b, q);", "put(a, PEER, b, q);", "read(a, PEER, b, q);",
+    "update(set, 5, PEER, a, q) as plain;", "s <- compare_swap(me, a, 0, 5);", "wait_local(q);",
+    "if (r == 1) { mem[a] <- 4; }",
+)  # fmt: skip
+
+
+def translations(count: int, seed: int) -> tuple[int, int]:
+    """Programs of ranks whose translations are robust, and that are not, by executions and by runs."""
+    found = Counter[bool]()
+    for number in range(count):
+        random = Random(seed * 1_000_000 + number)
+        blocks = []
+        for rank in range(2):
+            made = random.choices(COMMANDS, k=random.randint(2, 3))
+            names = [(random.choice("xyz"), random.choice("xyz")) for _ in made]
+            blocks.append(
+                " ".join(
+                    text.replace("[a]", f"[{a}]").replace("a,", f"{a},").replace(" b,", f" {b},").replace("(a", f"({a}")
+                    for text, (a, b) in zip(made, names, strict=True)
+                ).replace("PEER", str(1 - rank))
+            )
+        found[both(translate(instance(*blocks), "rdma-tso", placed=True).program, placed=True)] += 1
+    return found[True], found[False]
+
+
+def test_executions_and_runs_agree_on_translations() -> None:
+    assert translations(200, 1) == (169, 31)
 
 
 @pytest.mark.nightly
