@@ -1,0 +1,339 @@
+"""Executes the commands of a thread in a run in normal form: which of their accesses come late
+(`proofs/rdma-normal-form.md`, section 3).
+
+A run in normal form is a sequentially consistent one but for one *source*, an access that comes late, and what has to
+come late because of it. Commands read what a sequentially consistent run has in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from pgasrob.models.litmus import instructions as litmus
+from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.operational import at
+from pgasrob.models.rdma_tso.delays import UNBOUNDED, Delays, Orders, Pair, Variant
+from pgasrob.models.rdma_tso.processor import node_of
+from pgasrob.models.thread_control import value_of
+
+HUNG = -1
+"""The control state of a thread that is in a command which ends after everything else."""
+
+Writer = tuple[Literal["store", "place", "land", "returned", ""], int, int]
+"""Who writes late: what writes, the thread, the queue pair. "returned": a get that lands late behind which an rfence has
+passed; "": one whose write no read of the thread can see before it is in memory."""
+
+
+class Access(NamedTuple):
+    """An access of a command. ``queue``: where it waits, as of :data:`pgasrob.models.operational.Queue`; ``buffered``:
+    it reads a late write of its own thread that is in a buffer yet."""
+
+    location: int
+    reads: bool
+    writes: bool
+    late: bool
+    queue: tuple[str, int]
+    buffered: bool = False
+
+    def conflicts(self, location: int, writes: bool) -> bool:
+        """Whether it conflicts with an access to ``location`` that ``writes`` or reads."""
+        return self.location == location and (self.writes or writes)
+
+
+class Touched(NamedTuple):
+    """Locations that have been read, and that have been written."""
+
+    reads: frozenset[int] = frozenset()
+    writes: frozenset[int] = frozenset()
+
+    def hit_by(self, location: int, writes: bool) -> bool:
+        """Whether an access conflicts with one of these."""
+        return location in self.writes or (writes and location in self.reads)
+
+    def and_also(self, accesses: Sequence[Access]) -> Touched:
+        reads = self.reads.union(access.location for access in accesses if access.reads)
+        return Touched(reads, self.writes.union(access.location for access in accesses if access.writes))
+
+
+class Attack(NamedTuple):
+    """What there is of a violation. The source is an access to ``location`` that ``writes`` or reads, which had the
+    value ``old`` before; ``threads`` and ``touched``: where commands that come after the source have been, ``late``
+    their accesses that come late; ``latest``: who writes last of those that write a location late, and ``own`` all
+    who write ``location`` late."""
+
+    location: int
+    writes: bool
+    old: int
+    threads: frozenset[int]
+    touched: Touched
+    late: Touched
+    latest: frozenset[tuple[int, Writer]]
+    own: frozenset[Writer]
+
+
+class State(NamedTuple):
+    """The state of a sequentially consistent run, with what is late of each thread, and how many operations of each
+    pair of each thread can be polled."""
+
+    controls: tuple[int, ...]
+    registers: tuple[tuple[int, ...], ...]
+    memory: tuple[int, ...]
+    delays: tuple[Delays, ...]
+    attack: Attack | None
+    polls: tuple[tuple[int, ...], ...]
+
+
+class Command(NamedTuple):
+    """Instructions that are one command, and the control state behind them."""
+
+    instructions: tuple[litmus.Instruction, ...]
+    target: int
+
+
+class Issue(litmus.Visitor[bool]):
+    """A command of ``thread`` that is executed in ``state``. Each method says whether the instruction can be.
+
+    ``source``: which access of the command is the source of the attack, None for none. ``last``: it is the last command
+    of the run, whose accesses come late only where the thread's own do.
+    """
+
+    def __init__(
+        self, program: Program, variant: Variant, nodes: Sequence[int], state: State, thread: int
+    ) -> None:
+        self._program, self._variant, self._nodes, self._state, self._thread = program, variant, nodes, state, thread
+        self._orders = Orders(variant)
+        self.registers = state.registers[thread]
+        self.memory = list(state.memory)
+        self.delays = state.delays[thread]
+        self.polls = list(state.polls[thread])
+        self.accesses: list[Access] = []
+        self.writers: list[tuple[int, Writer]] = []
+        self.source: int | None = None
+        self.last = self.hangs = False
+        self._attack = state.attack
+        self._latest = dict(state.attack.latest) if state.attack else {}
+        self._own = state.attack.own if state.attack else frozenset[Writer]()
+
+    def execute(self, command: Command, source: int | None = None, last: bool = False) -> bool:
+        """Whether ``command`` can be executed; then the attributes say what has become of the thread and memory."""
+        self.source, self.last = source, last
+        for instruction in command.instructions:
+            if not self.visit(instruction):
+                return False
+            if self.hangs:
+                break
+        return True
+
+    def _access(self, access: Access, seen: bool = False) -> bool:
+        """Note an access that is late if one of the thread that comes late has to come before, and whether it comes
+        late. ``seen``: what it reads is a late write of its thread that it sees before that is in memory."""
+        late = access.late or len(self.accesses) == self.source
+        if not late and not self.last and not seen:
+            late = self._hits(access.location, access.writes)
+        buffered = access.buffered or (seen and not late and not self.last)
+        self.accesses.append(access._replace(late=late, buffered=buffered))
+        return late
+
+    def _hits(self, location: int, writes: bool) -> bool:
+        return self._attack is not None and self._attack.late.hit_by(location, writes)
+
+    def _written(self, location: int, value: int, late: bool, writer: Writer) -> None:
+        self.memory[location] = value
+        if late:
+            self.writers.append((location, writer))
+
+    # The CPU
+
+    def assign(self, instruction: litmus.Assign) -> bool:
+        self._set(instruction.register, value_of(instruction.value, instruction)(self.registers))
+        return True
+
+    def _set(self, register: int | None, value: int) -> None:
+        if register is not None:
+            self.registers = at(self.registers, register, value)
+
+    def assume(self, instruction: litmus.Assume) -> bool:
+        return bool(value_of(instruction.condition, instruction)(self.registers))
+
+    def load(self, instruction: litmus.Load) -> bool:
+        """It sees the latest late write to the location if that is a store of its own thread, in the store buffer; else
+        it cannot come before that write. The last command reads what was there before the source, unless its own
+        thread has a store to that location in the store buffer."""
+        location = self._program.place(instruction.cell)
+        value = self.memory[location]
+        mine: Writer = ("store", self._thread, -1)
+        buffered = self.last and self._attacks(location) and mine in self._own
+        seen = not self.last and self._sees(location, mine)
+        if self._attack is not None and location in self._attack.late.writes:
+            if self.last and self._attacks(location) and not buffered:
+                value = self._attack.old
+            elif not self.last and not seen:
+                return False
+        self._access(Access(location, True, False, False, ("cpu", -1), buffered), seen)
+        self._set(instruction.register, value)
+        return True
+
+    def store(self, instruction: litmus.Store) -> bool:
+        location = self._program.place(instruction.cell)
+        value = value_of(instruction.value, instruction)(self.registers)
+        late = self._access(Access(location, False, True, self.delays.stores, ("store", -1)))
+        self.delays = self.delays._replace(stores=self.delays.stores or late)
+        self._written(location, value, late, ("store", self._thread, -1))
+        return True
+
+    def memory_fence(self, instruction: litmus.MemoryFence) -> bool:
+        return not self.delays.stores
+
+    def compare_and_set(self, instruction: litmus.CompareAndSet) -> bool:
+        location = self._program.place(instruction.cell)
+        value = self.memory[location]
+        if self.last and self._attack is not None and self._attacks(location):
+            value = self._attack.old
+        expected, new = instruction.expected, instruction.new
+        succeeds = value == value_of(expected, instruction)(self.registers)
+        if self.delays.stores or (not self.last and self._hits(location, succeeds)):
+            return False
+        self._access(Access(location, True, succeeds, False, ("cpu", -1)))
+        if succeeds:
+            self.memory[location] = value_of(new, instruction)(self.registers)
+        self._set(instruction.register, value)
+        return True
+
+    # The adapter
+
+    def _pair(self, instruction: litmus.Instruction) -> tuple[int, Pair]:
+        number = self._nodes.index(node_of(self._program, instruction))
+        return number, self.delays.pairs[number]
+
+    def put(self, instruction: litmus.Put) -> bool:
+        number, pair = self._pair(instruction)
+        node = self._nodes[number]
+        remote, local = self._program.place(instruction.remote), self._program.place(instruction.local)
+        seen = not self._variant.pcie and self._sees(local, ("land", self._thread, number))
+        waits = self._orders.source_waits(self.delays, number)
+        buffered = self._in_buffer(local, ("returned", self._thread, number))
+        source = self._access(Access(local, True, False, waits, ("source", node), buffered), seen)
+        waits = source or self._orders.place_waits(self.delays, number)
+        placing = self._access(Access(remote, False, True, waits, ("place", node)))
+        self._written(remote, self.memory[local], placing, ("place", self._thread, number))
+        self._operated(number, self._orders.after_put(pair, source, placing))
+        return True
+
+    def get(self, instruction: litmus.Get) -> bool:
+        number, pair = self._pair(instruction)
+        node = self._nodes[number]
+        remote, local = self._program.place(instruction.remote), self._program.place(instruction.local)
+        seen = not self._variant.pcie and self._sees(remote, ("place", self._thread, number))
+        waits = self._orders.fetch_waits(self.delays, number)
+        buffered = self._in_buffer(remote, ("place", self._thread, number))
+        fetch = self._access(Access(remote, True, False, waits, ("fetch", node), buffered), seen)
+        waits = fetch or self._orders.landing_waits(self.delays, number)
+        landing = self._access(Access(local, False, True, waits, ("land", node)))
+        returns = not (fetch or pair.fetches or pair.sources)
+        writer: Writer = ("land", self._thread, number) if returns else ("", self._thread, number)
+        self._written(local, self.memory[remote], landing, writer)
+        self._operated(number, self._orders.after_get(pair, fetch, landing))
+        return True
+
+    def _sees(self, location: int, writer: Writer) -> bool:
+        """Whether a read sees the latest late write to ``location`` in a buffer: the store buffer of its own thread or,
+        without the guarantee of PCI Express, the write-back buffer of its own pair."""
+        return self._latest.get(location) == writer
+
+    def _in_buffer(self, location: int, writer: Writer) -> bool:
+        """Without the guarantee of PCI Express: whether a read of ``location`` sees what ``writer`` writes late, in the
+        write-back buffer of its own pair, and ``location`` is that of the source."""
+        return self.last and not self._variant.pcie and self._attacks(location) and writer in self._own
+
+    def _attacks(self, location: int) -> bool:
+        return self._attack is not None and location == self._attack.location
+
+    def _operated(self, number: int, pair: Pair) -> None:
+        self.delays = self.delays.with_pair(number, pair)
+        if not pair.notifications and self.polls[number] < UNBOUNDED:
+            self.polls[number] += 1
+
+    def remote_fence(self, instruction: litmus.RemoteFence) -> bool:
+        number, pair = self._pair(instruction)
+        self.delays = self.delays.with_pair(number, self._orders.after_fence(pair))
+        landing: Writer = ("land", self._thread, number)
+        returned: Writer = ("returned", self._thread, number)
+        if landing in self._own and not self._variant.pcie:
+            self._own |= {returned}
+        return True
+
+    def poll(self, instruction: litmus.Poll) -> bool:
+        number, pair = self._pair(instruction)
+        if self.polls[number]:
+            self.polls[number] -= self.polls[number] < UNBOUNDED
+            return True
+        if self.last:
+            return bool(self.accesses)
+        self.hangs = bool(self.accesses) and pair.notifications
+        return self.hangs
+
+    get_accumulate = remote_compare_and_set = flush = litmus.refused
+
+    # What becomes of the state
+
+    def after(self, target: int) -> State:
+        """The state behind the command, which leads to the control state ``target``."""
+        state, thread = self._state, self._thread
+        return State(
+            at(state.controls, thread, HUNG if self.hangs else target),
+            at(state.registers, thread, (0,) * len(self.registers) if self.hangs else self.registers),
+            tuple(self.memory),
+            at(state.delays, thread, self.delays),
+            self._attacked(),
+            at(state.polls, thread, tuple(self.polls)),
+        )
+
+    def _attacked(self) -> Attack | None:
+        attack, thread = self._attack, self._thread
+        now = [access for access in self.accesses if not access.late and not access.buffered]
+        late = [access for access in self.accesses if access.late]
+        if self.source is not None:
+            first = self.accesses[self.source]
+            own = frozenset(writer for location, writer in self.writers if location == first.location)
+            old, touched = self._state.memory[first.location], Touched()
+            return Attack(
+                first.location, first.writes, old, frozenset((thread,)), touched.and_also(now), touched.and_also(late),
+                frozenset(dict(self.writers).items()), own,
+            )
+        if attack is None:
+            return None
+        own = self._own.union(writer for location, writer in self.writers if location == attack.location)
+        if self._comes_after(attack):
+            return attack._replace(
+                threads=attack.threads | {thread},
+                touched=attack.touched.and_also(now),
+                late=attack.late.and_also(late),
+                latest=frozenset({**self._latest, **dict(self.writers)}.items()),
+                own=own,
+            )
+        assert not late, "what comes late comes after the source"
+        return attack._replace(own=own)
+
+    def _comes_after(self, attack: Attack) -> bool:
+        """Whether the command comes after the source."""
+        return self._thread in attack.threads or any(
+            attack.touched.hit_by(access.location, access.writes) or attack.late.hit_by(access.location, access.writes)
+            for access in self.accesses
+        )
+
+    def closes(self, number: int) -> bool:
+        """Whether, as the last command of the run, it comes before the source by its access ``number`` and after it."""
+        attack = self._attack
+        assert attack is not None
+        access = self.accesses[number]
+        if access.late or not access.conflicts(attack.location, attack.writes):
+            return False
+        if access.buffered or any(each.late for each in self.accesses[:number]):
+            return False
+        behind = self.accesses[number + 1 :]
+        return (
+            self._thread in attack.threads
+            or any(attack.touched.hit_by(each.location, each.writes) for each in self.accesses)
+            or any(attack.late.hit_by(each.location, each.writes) for each in behind)
+        )
