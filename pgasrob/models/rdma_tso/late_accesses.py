@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
-from pgasrob.models.operational import at
+from pgasrob.models.operational import Queue, at
 from pgasrob.models.rdma_tso.delays import UNBOUNDED, Delays, Orders, Pair, Variant
 from pgasrob.models.rdma_tso.processor import node_of
 from pgasrob.models.thread_control import value_of
@@ -27,14 +27,15 @@ passed; "": one whose write no read of the thread can see before it is in memory
 
 class Access(NamedTuple):
     """An access of a command. ``queue``: where it waits, as of :data:`pgasrob.models.operational.Queue`; ``buffered``:
-    it reads a late write of its own thread that is in a buffer yet."""
+    it reads a late write of its own thread that is in a buffer yet; ``place``: the number of its instruction."""
 
     location: int
     reads: bool
     writes: bool
     late: bool
-    queue: tuple[str, int]
+    queue: Queue
     buffered: bool = False
+    place: int = 0
 
     def conflicts(self, location: int, writes: bool) -> bool:
         """Whether it conflicts with an access to ``location`` that ``writes`` or reads."""
@@ -111,6 +112,7 @@ class Issue(litmus.Visitor[bool]):
         self.writers: list[tuple[int, Writer]] = []
         self.source: int | None = None
         self.last = self.hangs = False
+        self._place = 0
         self._attack = state.attack
         self._latest = dict(state.attack.latest) if state.attack else {}
         self._own = state.attack.own if state.attack else frozenset[Writer]()
@@ -118,12 +120,17 @@ class Issue(litmus.Visitor[bool]):
     def execute(self, command: Command, source: int | None = None, last: bool = False) -> bool:
         """Whether ``command`` can be executed; then the attributes say what has become of the thread and memory."""
         self.source, self.last = source, last
-        for instruction in command.instructions:
+        for self._place, instruction in enumerate(command.instructions):
             if not self.visit(instruction):
                 return False
             if self.hangs:
                 break
         return True
+
+    @property
+    def executed(self) -> int:
+        """How many instructions of the command are executed: all but those behind the one in which it hangs."""
+        return self._place + (not self.hangs)
 
     def _access(self, access: Access, seen: bool = False) -> bool:
         """Note an access that is late if one of the thread that comes late has to come before, and whether it comes
@@ -132,7 +139,7 @@ class Issue(litmus.Visitor[bool]):
         if not late and not self.last and not seen:
             late = self._hits(access.location, access.writes)
         buffered = access.buffered or (seen and not late and not self.last)
-        self.accesses.append(access._replace(late=late, buffered=buffered))
+        self.accesses.append(access._replace(late=late, buffered=buffered, place=self._place))
         return late
 
     def _hits(self, location: int, writes: bool) -> bool:

@@ -16,20 +16,20 @@ from pgasrob.models.litmus.instructions import Poll, accesses
 from pgasrob.models.litmus.litmus_program import Graph, Program
 from pgasrob.models.operational import at
 from pgasrob.models.rdma_tso.delays import UNBOUNDED, Delays, Pair, Variant
-from pgasrob.models.rdma_tso.late_accesses import HUNG, Command, Issue, State
+from pgasrob.models.rdma_tso.late_accesses import HUNG, Access, Command, Issue, State
 from pgasrob.models.rdma_tso.processor import node_of
 from pgasrob.program.graphs import reached
 from pgasrob.stop_points import stop_point
 
 
 class Issued(NamedTuple):
-    """A command of ``thread`` that is executed; ``late``: which of its accesses come late."""
+    """A command of ``thread`` that is executed, with its ``accesses``; the first ``executed`` of its instructions are,
+    the others when all that comes late has come."""
 
     thread: int
     command: Command
-    late: tuple[bool, ...]
-    queues: tuple[tuple[str, int], ...]
-    hangs: bool = False
+    accesses: tuple[Access, ...]
+    executed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class LateSearch:
                     if (closing := self._closes(state, thread, command)) is not None:
                         yield self._normal_form(state, closing)
                     for issue in self._issues(state, thread, command):
-                        step = Issued(thread, command, *_late(issue), issue.hangs)
+                        step = Issued(thread, command, tuple(issue.accesses), issue.executed)
                         self._meet(self._plain(issue.after(command.target), thread), (state, step), queue)
 
     def _issues(self, state: State, thread: int, command: Command) -> Iterator[Issue]:
@@ -115,7 +115,7 @@ class LateSearch:
             return None
         for number in range(len(issue.accesses)):
             if issue.closes(number):
-                return Issued(thread, command, *_late(issue)), number
+                return Issued(thread, command, tuple(issue.accesses), issue.executed), number
         return None
 
     def _plain(self, state: State, thread: int) -> State:
@@ -166,10 +166,6 @@ class LateSearch:
             state = origin[0]
             commands.append(origin[1])
         return NormalForm(tuple(reversed(commands)), closing[1])
-
-
-def _late(issue: Issue) -> tuple[tuple[bool, ...], tuple[tuple[str, int], ...]]:
-    return tuple(each.late for each in issue.accesses), tuple(each.queue for each in issue.accesses)
 
 
 def _covers(state: State, other: State) -> bool:

@@ -1,0 +1,152 @@
+"""Replays a violation in normal form on the machine of RDMA-TSO, which makes a run of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pgasrob.models.litmus.instructions import Instruction
+from pgasrob.models.operational import Machine, Queue, State, Step
+from pgasrob.models.rdma_tso.late_search import Issued, NormalForm
+from pgasrob.stop_points import stop_point
+
+
+class Executed(NamedTuple):
+    """``thread`` executes ``instruction``."""
+
+    thread: int
+    instruction: Instruction
+
+    def fits(self, other: Action) -> bool:
+        """Whether ``other`` is this one."""
+        return self == other
+
+
+class Done(NamedTuple):
+    """What waits in ``queue`` of ``thread`` behind so many others takes effect. ``buffered``: whether it reads a write
+    that is in a write-back buffer yet; None where it may or not."""
+
+    thread: int
+    queue: Queue
+    before: int
+    buffered: bool | None = None
+
+    def fits(self, other: Action) -> bool:
+        """Whether ``other`` is this one."""
+        if isinstance(other, Done) and None in (self.buffered, other.buffered):
+            return self[:3] == other[:3]
+        return self == other
+
+
+Action = Executed | Done
+
+
+class Waiting(NamedTuple):
+    """What waits in a queue of a thread, and if it is done before anything else, whether it reads in a buffer."""
+
+    thread: int
+    queue: Queue
+    what: object
+    buffered: bool | None
+
+
+def actions_of(found: NormalForm) -> list[Action]:
+    """What the threads execute, and what store buffers and adapters do in memory, in the order of the run."""
+    order = _Order()
+    late: list[Waiting] = []
+    for issued in found.commands[:-1]:
+        now = {number: access.buffered for number, access in enumerate(issued.accesses) if not access.late}
+        late += order.execute(issued, range(issued.executed), now)
+    last, closing = found.commands[-1], found.closing
+    closed, everything = last.accesses[closing].place + 1, range(len(last.accesses))
+    rest = order.execute(last, range(closed), {**dict.fromkeys(everything[:closing]), closing: False})
+    order.do([*late, *rest])
+    order.execute(last, range(closed, len(last.command.instructions)), dict.fromkeys(everything))
+    for issued in found.commands[:-1]:
+        order.execute(issued, range(issued.executed, len(issued.command.instructions)), {})
+    return order.actions
+
+
+class _Order:
+    """Collects the ``actions`` of a run."""
+
+    def __init__(self) -> None:
+        self.actions: list[Action] = []
+        self._queues: dict[tuple[int, Queue], list[object]] = defaultdict(list)
+
+    def execute(self, issued: Issued, places: range, now: Mapping[int, bool | None]) -> list[Waiting]:
+        """Execute the instructions at ``places``, and do those of their accesses that are done ``now``, each with
+        whether it reads in a buffer; the others are left."""
+        left: list[Waiting] = []
+        for place in places:
+            self.actions.append(Executed(issued.thread, issued.command.instructions[place]))
+            begun: list[tuple[bool, Waiting]] = []
+            for number, access in enumerate(issued.accesses):
+                if access.place == place and access.queue[0] != "cpu":
+                    what = object()
+                    self._queues[issued.thread, access.queue].append(what)
+                    begun.append((number in now, Waiting(issued.thread, access.queue, what, now.get(number))))
+            self.do([waiting for at_once, waiting in begun if at_once])
+            left += [waiting for at_once, waiting in begun if not at_once]
+        return left
+
+    def do(self, waiting: Sequence[Waiting]) -> None:
+        """Let what waits take effect, in this order."""
+        for thread, queue, what, buffered in waiting:
+            others = self._queues[thread, queue]
+            self.actions.append(Done(thread, queue, others.index(what), buffered))
+            others.remove(what)
+
+
+def run_of(machine: Machine[Any], found: NormalForm) -> list[Step] | None:
+    """A complete run of ``machine``, which must not be reduced, with the actions of ``found``; None if it has none."""
+    actions = actions_of(found)
+    start = machine.initial, 0
+    stack: list[tuple[tuple[State, int], Iterator[_Move]]] = [(start, _moves(machine, start, actions))]
+    steps: list[tuple[Step, ...]] = []
+    seen = {start}
+    while stack:
+        stop_point()
+        (state, done), moves = stack[-1]
+        if done == len(actions) and machine.is_final(state):
+            return [step for word in steps for step in word]
+        move = next((move for move in moves if move[1] not in seen), None)
+        if move is None:
+            stack.pop()
+            if steps:
+                steps.pop()
+            continue
+        seen.add(move[1])
+        steps.append(move[0])
+        stack.append((move[1], _moves(machine, move[1], actions)))
+    return None
+
+
+_Move = tuple[tuple[Step, ...], tuple[State, int]]
+
+
+def _moves(machine: Machine[Any], place: tuple[State, int], actions: Sequence[Action]) -> Iterator[_Move]:
+    """The transitions that are the next one of ``actions``, then those without which it may be impossible: inside the
+    queue pairs of its thread, of which nothing is seen."""
+    state, done = place
+    following = actions[done] if done < len(actions) else None
+    inside: list[_Move] = []
+    for word, target in machine.successors(state):
+        action = next(map(_action, word), None)
+        if action is None:
+            if following is None or any(step.thread == following.thread for step in word):
+                inside.append((word, (target, done)))
+        elif following is not None and action.fits(following):
+            yield word, (target, done + 1)
+    yield from inside
+
+
+def _action(step: Step) -> Action | None:
+    """What a step is in a list of actions; None for one inside a queue pair."""
+    if step.instruction is not None:
+        return Executed(step.thread, step.instruction)
+    for access in step.accesses:
+        if access.location is not None:
+            return Done(step.thread, access.queue, access.before, access.own is not None)
+    return None
