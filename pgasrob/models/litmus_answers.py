@@ -129,7 +129,7 @@ def answer(
         for each in compared
         if explain and each.holds and not each.expectation.allowed and not each.expectation.otherwise
     ]
-    if not isinstance(model, Axiomatic):
+    if not isinstance(model, Axiomatic) or not program.bounded:
         wanted = []
     asked = tuple(asked)
     why = tuple(
@@ -142,7 +142,7 @@ def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, lim
     names = test.program.names
     if any(dict(values).items() <= dict(zip(names, found, strict=True)).items() for found in outcomes.found):
         return Why(values, allowed=True, asked=asked)
-    if outcomes.reason is not None or not isinstance(model, Axiomatic):
+    if outcomes.reason is not None or not isinstance(model, Axiomatic) or not test.program.bounded:
         return Why(values, reason=outcomes.reason, asked=asked)
     longest = LONGEST_WHY if asked else LONGEST_UNASKED
     seconds = longest if limits.timeout is None else min(limits.timeout, longest)

@@ -4,7 +4,7 @@
     locations    = { NAME "@" INT [ "=" [-] INT ] [","] }
     thread       = INT ":" statements
     statements   = { statement ";" | block } [ statement ]
-    block        = "choose" "{" statements "}" "or" "{" statements "}" ... | "loop" INT "{" statements "}"
+    block        = "choose" "{" statements "}" "or" "{" statements "}" ... | "loop" [INT] "{" statements "}"
     statement    = place "=" value | call | "mfence" | "rfence" "(" INT ")" | "poll" "(" INT ")" | "flush" "(" INT ")"
                  | "assume" "(" expression ")" | "skip"
     value        = expression | call
@@ -324,7 +324,8 @@ class Reading(Expressions):
 
     def repeat(self) -> Repeat:
         word = self.take()
-        most = self.integer("how often the loop runs at most, `loop 3 { ... }`")
+        what = "how often the loop runs at most, `loop 3 { ... }`, or its body, `loop { ... }`"
+        most = None if self.next.is_sign("{") else self.integer(what)
         body = self.block()
         return Repeat(most, body, word.span)
 

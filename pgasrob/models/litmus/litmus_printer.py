@@ -113,7 +113,7 @@ class _Printer:
             case Choose(branches):
                 return "choose " + " or ".join(map(self._block, branches))
             case Loop(most, body):
-                return f"loop {most} {self._block(body)}"
+                return f"loop{'' if most is None else f' {most}'} {self._block(body)}"
         assert_never(item)
 
     def _block(self, body: Block) -> str:

@@ -10,7 +10,7 @@ are not ``shown``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal
@@ -49,9 +49,9 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """``loop 3 { ... }``: the body, at most so many times."""
+    """``loop 3 { ... }``: the body, at most so many times; ``loop { ... }``: any number of times (``most`` is None)."""
 
-    most: int
+    most: int | None
     body: Block
 
 
@@ -89,6 +89,12 @@ class Graph:
         except CycleError:
             return False
         return True
+
+    @property
+    def everywhere(self) -> Graph:
+        """The same, for a thread that may have ended behind each command."""
+        inside = {target for edges in self.out for instruction, target in edges if instruction.part.more}
+        return Graph(self.out, frozenset(range(len(self.out))) - inside)
 
     def paths(self) -> Iterator[tuple[Instruction, ...]]:
         """The instructions of each way from the first state to an end. For a ``bounded`` graph only."""
@@ -152,6 +158,12 @@ class Program:
     def bounded(self) -> bool:
         return all(thread.graph.bounded for thread in self.threads)
 
+    @property
+    def everywhere(self) -> Program:
+        """The same, for threads that may have ended behind each command."""
+        threads = (replace(thread, graph=thread.graph.everywhere) for thread in self.threads)
+        return replace(self, threads=tuple(threads))
+
     def outcome(self, memory: tuple[Value, ...], registers: tuple[tuple[Value, ...], ...]) -> Outcome:
         """The outcome of a run that ends with this ``memory`` and these registers of each thread."""
         shown = [value for location, value in zip(self.locations, memory, strict=True) if location.shown]
@@ -161,7 +173,7 @@ class Program:
 
 
 def graph_of(block: Block) -> Graph:
-    """The control graph of a block. It has no cycle, for loops are bounded."""
+    """The control graph of a block. It has a cycle only where a loop may run any number of times."""
     out: list[list[tuple[Instruction, int]]] = []
 
     def state() -> int:
@@ -174,7 +186,14 @@ def graph_of(block: Block) -> Graph:
             match item:
                 case Choose(branches):
                     fronts = frozenset().union(*(follow(branch, fronts) for branch in branches))
-                case Loop(most, body):
+                case Loop(None, body):
+                    entered = next(iter(fronts))
+                    before = len(out[entered])
+                    fronts |= follow(body, fronts)
+                    again = out[entered][before:]
+                    for front in fronts:
+                        out[front] += [edge for edge in again if edge not in out[front]]
+                case Loop(int(most), body):
                     latest = fronts
                     for _ in range(most):
                         latest = follow(body, latest)

@@ -37,9 +37,9 @@ FORMS = {
 }
 HABITS = {
     "if": "write `choose { assume(a == 1); ... } or { assume(a != 1); ... }`",
-    "while": "loops are bounded: `loop 3 { ... }` runs its body at most 3 times",
+    "while": "write `loop { assume(a == 0); ... }` and `assume(a != 0)` behind it; `loop 3 { ... }` is a bounded loop",
     "else": "the blocks of `choose` are set apart by `or`",
-    "for": "loops are bounded: `loop 3 { ... }` runs its body at most 3 times",
+    "for": "`loop 3 { ... }` runs its body at most 3 times",
     "fence": "`mfence` drains the store buffer, `rfence(2)` orders operations to node 2",
     "wait": "`poll(2)` waits for the oldest operation to node 2 (RDMA-TSO), `flush(2)` for all (coreRMA)",
     "barrier": "no model of litmus tests has barriers; `assume` makes a thread wait for a value",

@@ -534,7 +534,8 @@ def _edges(block: Block, fronts: int) -> tuple[int, int]:
                 fronts = sum(ends for _, ends in counted)
             case Loop(most, body):
                 latest = fronts
-                for _ in range(min(most, MAX_EDGES) if body else 0):
+                # A loop without a bound has edges back to its first instructions, as if it ran a second time.
+                for _ in range(min(2 if most is None else most, MAX_EDGES) if body else 0):
                     more, latest = _edges(body, latest)
                     edges, fronts = edges + more + 1, fronts + latest
                     if edges > MAX_EDGES:

@@ -68,7 +68,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    most: int
+    """``most``: how often at most; None: any number of times."""
+
+    most: int | None
     body: Part
     span: Span
 

@@ -15,7 +15,7 @@ from pgasrob.models.litmus.litmus_parser import parse_file as parse_litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.networks.counterparts import CORERMA
-from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_runs
+from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_normal_forms, by_runs
 from pgasrob.models.networks.to_litmus import Translation, translate
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.count_note import CountNote
@@ -72,11 +72,16 @@ class NetworkVerdict:
     count_note: CountNote | None = None
 
 
-def decide(program: Program, asked: RobustnessOnNetwork, watch: Watch | None = None) -> Found:
-    """Whether ``program`` is robust. Raises :class:`Refused`, and LimitReached of ``watch``.
+def decide(
+    program: Program, asked: RobustnessOnNetwork, watch: Watch | None = None, *, of_ranks: bool = False
+) -> Found:
+    """Whether ``program`` is robust, a program ``of_ranks`` or a litmus test. Raises :class:`Refused`, and LimitReached
+    of ``watch``.
 
     A program without loops is decided by its executions; on RDMA-TSO, where one is a violation, a run that is one is
-    searched, for a run shows an order of events. Programs with loops are decided by their runs.
+    searched, for a run shows an order of events. Programs with loops, and those with too many executions, are decided
+    by runs in normal form, which count wherever their threads end: those of ranks do anyway, litmus tests with loops
+    do, and one without loops is robust if it is so.
     """
     if asked.network == CORERMA:
         from pgasrob.models.corerma import CoreRma
@@ -85,18 +90,22 @@ def decide(program: Program, asked: RobustnessOnNetwork, watch: Watch | None = N
     from pgasrob.models.rdma_tso import RdmaTso
 
     model = RdmaTso(pcie=asked.pcie, placed=asked.placed)
-    found = None
-    if program.bounded:
-        found = by_executions(model, program, watch, MOST_EXECUTIONS)
-        if found.violation is None and not isinstance(found.reason, StateLimit):
+    if not program.bounded:
+        return by_normal_forms(program, model, watch)
+    found = by_executions(model, program, watch, MOST_EXECUTIONS)
+    if found.violation is None:
+        if not isinstance(found.reason, StateLimit):
             return found
+        normal = by_normal_forms(program, model, watch)
+        if normal.violation is None or of_ranks:
+            return replace(normal, states=found.states + normal.states)
     runs = by_runs(model.machine(program), watch)
-    if found is not None and found.violation is not None and runs.violation is None:
+    if found.violation is not None and runs.violation is None:
         if runs.reason is None:
             why = "has no violation, but an execution has"
             return Found(None, InternalError.of_run("search over runs", why), runs.states)
         return found
-    return replace(runs, states=runs.states + (found.states if found else 0))
+    return replace(runs, states=runs.states + found.states)
 
 
 def verdicts(
@@ -147,7 +156,7 @@ class _Deciding:
             loaded = self._session.load()
             self.known = replace(self.known, nodes=loaded.nodes)
             translated = watch.within(PREPARING, lambda: self._program_of_ranks(loaded))
-        search = partial(decide, translated.program, asked, watch)
+        search = partial(decide, translated.program, asked, watch, of_ranks=self.known.ranks)
         found = watch.within(SEARCHING, search, looks=True)
         note, reason = self.known.count_note, found.reason
         if reason is None and note is not None and note.nothing:

@@ -1,8 +1,9 @@
 """Decides robustness on a network: no execution has a cycle in po + rf + mo + rb, an operation being one node.
 
-Two ways to decide it. Programs without loops have finitely many executions, which the axiomatic model gives one by one.
-Others are decided by a search over a machine, with the monitor of happens-before that the `definition` engine has
-(`semantics.monitor`, `proofs/models.md`): it ends when finitely many operations can be pending.
+Three ways to decide it. Programs without loops have finitely many executions, which the axiomatic model gives one by
+one. Their runs are searched over a machine, with the monitor of happens-before that the `definition` engine has
+(`semantics.monitor`, `proofs/models.md`): that ends when finitely many operations can be pending. On RDMA-TSO programs
+with loops are decided by runs in normal form (`proofs/rdma-normal-form.md`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ from pgasrob.models.litmus.litmus_program import UNDEFINED, Program
 from pgasrob.models.model_interface import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
 from pgasrob.models.operational import State as MachineState
+from pgasrob.models.rdma_tso import RdmaTso
+from pgasrob.models.rdma_tso.delays import Variant
+from pgasrob.models.rdma_tso.late_search import LateSearch
+from pgasrob.models.rdma_tso.late_witness import run_of
 from pgasrob.models.relations import shortest_path
-from pgasrob.robustness.reasons import PendingBound, Reason, StateLimit
+from pgasrob.robustness.reasons import InternalError, PendingBound, Reason, StateLimit
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 from pgasrob.semantics.monitor import READ, WRITTEN, Command, Monitor, Reach, nothing_yet
@@ -27,6 +32,9 @@ Local = TypeVar("Local", bound=Hashable)
 
 MOST_PENDING = 16
 """Pending operations and stores of one thread up to which a search goes on."""
+POLLS = (8, 64, 512)
+"""Operations of a queue pair that are told apart in search of a run, where a violation in normal form has some that can
+be polled after enough rounds of a loop."""
 RELATIONS = ("rf", "mo", "rb", "po")
 """The relations in a cycle; where several relations have an edge between two nodes, the first of these is shown."""
 
@@ -108,6 +116,36 @@ def by_executions(model: Axiomatic, program: Program, watch: Watch | None = None
             if violation := violation_in(run):
                 return Found(violation, states=count)
     return Found(None, stopped.reason, count)
+
+
+# Runs in normal form
+
+
+def by_normal_forms(
+    program: Program, model: RdmaTso, watch: Watch | None = None
+) -> Found:
+    """The search for a violation in normal form (`proofs/rdma-normal-form.md`), which ends for every program. Threads
+    may end behind each command. A violation that is found has the fewest commands; the run of it is one of the machine.
+
+    Raises :class:`~pgasrob.models.model_interface.Refused` when an expression has no value in some run."""
+    program = program.everywhere
+    machine, looked_at = model.machine(program, reduced=False), 0
+    with until_limit() as stopped:
+        for most_polls in (None, *POLLS):
+            search, found = LateSearch(program, Variant(model.pcie, model.placed), most_polls), None
+            for found in search.run():
+                if watch is not None:
+                    watch.look_around("runs in normal form", looked_at + search.states)
+            looked_at += search.states
+            if found is None and most_polls is None:
+                return Found(None, None, looked_at)
+            run = None if found is None else run_of(machine, found)
+            violation = None if run is None else violation_in(run)
+            if violation is not None:
+                return Found(violation, states=looked_at)
+        why = "is none of the machine, or no violation"
+        return Found(None, InternalError.of_run("normal forms", why), looked_at)
+    return Found(None, stopped.reason, looked_at)
 
 
 # Runs

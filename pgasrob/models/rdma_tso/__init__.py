@@ -7,6 +7,7 @@ Three semantics that are the same: the machine with the six buffers of a queue p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pgasrob.models import operational
@@ -44,6 +45,12 @@ FORMS = Forms(
 )
 
 
+DECLARATIVE = replace(
+    FORMS,
+    loops="consistent executions are those of programs without unbounded loops",
+)
+
+
 class RdmaTso:
     """The model with its options: ``pcie``, the guarantee that a read of the adapter pushes the writes before it;
     ``placed``, that a poll of a put says that it is in memory, as on all hardware there is; ``without``, rules of the
@@ -75,8 +82,8 @@ class RdmaTso:
         return FORMS.refusals(program)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
-        """All outcomes. Raises :class:`Refused`."""
-        if self.semantics == "declarative":
+        """All outcomes, those of a program with unbounded loops by its runs. Raises :class:`Refused`."""
+        if self.semantics == "declarative" and program.bounded:
             return self._declarative(program).outcomes(program, watch)
         return operational.outcomes(self.machine(program), watch)
 
@@ -104,7 +111,7 @@ class RdmaTso:
         """The declarative semantics, if the model knows ``program``."""
         from pgasrob.models.rdma_tso.declarative import Declarative
 
-        FORMS.require(program)
+        DECLARATIVE.require(program)
         return Declarative(pcie=self.pcie, placed=self.placed, without=self.without)
 
 

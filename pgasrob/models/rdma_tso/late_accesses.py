@@ -21,8 +21,8 @@ HUNG = -1
 """The control state of a thread that is in a command which ends after everything else."""
 
 Writer = tuple[Literal["store", "place", "land", "returned", ""], int, int]
-"""Who writes late: what writes, the thread, the queue pair. "returned": a get that lands late behind which an rfence has
-passed; "": one whose write no read of the thread can see before it is in memory."""
+"""Who writes late: what writes, the thread, the queue pair. "returned": a get that lands late, with an rfence behind it
+that has passed; "": one whose write no read of the thread can see before it is in memory."""
 
 
 class Access(NamedTuple):
@@ -99,9 +99,7 @@ class Issue(litmus.Visitor[bool]):
     of the run, whose accesses come late only where the thread's own do.
     """
 
-    def __init__(
-        self, program: Program, variant: Variant, nodes: Sequence[int], state: State, thread: int
-    ) -> None:
+    def __init__(self, program: Program, variant: Variant, nodes: Sequence[int], state: State, thread: int) -> None:
         self._program, self._variant, self._nodes, self._state, self._thread = program, variant, nodes, state, thread
         self._orders = Orders(variant)
         self.registers = state.registers[thread]
@@ -305,8 +303,14 @@ class Issue(litmus.Visitor[bool]):
             own = frozenset(writer for location, writer in self.writers if location == first.location)
             old, touched = self._state.memory[first.location], Touched()
             return Attack(
-                first.location, first.writes, old, frozenset((thread,)), touched.and_also(now), touched.and_also(late),
-                frozenset(dict(self.writers).items()), own,
+                first.location,
+                first.writes,
+                old,
+                frozenset((thread,)),
+                touched.and_also(now),
+                touched.and_also(late),
+                frozenset(dict(self.writers).items()),
+                own,
             )
         if attack is None:
             return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pgasrob.models.litmus.instructions import Poll, accesses
+from pgasrob.models.litmus.instructions import Instruction, Poll, accesses
 from pgasrob.models.litmus.litmus_program import Graph, Program
 from pgasrob.models.operational import at
 from pgasrob.models.rdma_tso.delays import UNBOUNDED, Delays, Pair, Variant
@@ -68,9 +68,8 @@ class LateSearch:
     def states(self) -> int:
         return len(self._came_from)
 
-    def run(self) -> Iterator[NormalForm]:
-        """Go through all states; the first violation, if there is one, is among the shortest ones. In between it
-        yields nothing but goes on."""
+    def run(self) -> Iterator[NormalForm | None]:
+        """Go through all states, with None after each, until there is a violation, which has the fewest commands."""
         program = self._program
         first = State(
             (0,) * len(program.threads),
@@ -89,9 +88,11 @@ class LateSearch:
                 for command in self._commands[thread][control] if control != HUNG else ():
                     if (closing := self._closes(state, thread, command)) is not None:
                         yield self._normal_form(state, closing)
+                        return
                     for issue in self._issues(state, thread, command):
                         step = Issued(thread, command, tuple(issue.accesses), issue.executed)
                         self._meet(self._plain(issue.after(command.target), thread), (state, step), queue)
+            yield None
 
     def _issues(self, state: State, thread: int, command: Command) -> Iterator[Issue]:
         """The ways in which a command can be executed: with nothing late that need not be, or as the source."""
@@ -193,7 +194,7 @@ def _commands(graph: Graph) -> list[list[Command]]:
     for start in reached([0], lambda state: [target for _, target in graph.out[state]]):
         if start not in graph.ends:
             continue
-        begun = [((instruction,), target) for instruction, target in graph.out[start]]
+        begun: list[tuple[tuple[Instruction, ...], int]] = [((each,), target) for each, target in graph.out[start]]
         while begun:
             instructions, target = begun.pop(0)
             if target in graph.ends:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pgasrob.models.litmus.instructions import Instruction
-from pgasrob.models.operational import Machine, Queue, State, Step
+from pgasrob.models.model_interface import Execution
+from pgasrob.models.operational import Machine, Queue, State, Step, execution
 from pgasrob.models.rdma_tso.late_search import Issued, NormalForm
 from pgasrob.stop_points import stop_point
 
@@ -99,7 +100,7 @@ class _Order:
             others.remove(what)
 
 
-def run_of(machine: Machine[Any], found: NormalForm) -> list[Step] | None:
+def run_of(machine: Machine[Any], found: NormalForm) -> Execution | None:
     """A complete run of ``machine``, which must not be reduced, with the actions of ``found``; None if it has none."""
     actions = actions_of(found)
     start = machine.initial, 0
@@ -110,7 +111,7 @@ def run_of(machine: Machine[Any], found: NormalForm) -> list[Step] | None:
         stop_point()
         (state, done), moves = stack[-1]
         if done == len(actions) and machine.is_final(state):
-            return [step for word in steps for step in word]
+            return execution(machine.program, [step for word in steps for step in word], machine.outcome(state))
         move = next((move for move in moves if move[1] not in seen), None)
         if move is None:
             stack.pop()
