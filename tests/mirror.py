@@ -289,6 +289,9 @@ THROUGH: dict[str, str] = {
         models.candidate_executions models.rdma_tso.axioms models.rdma_tso.execution_search
         models.rdma_tso.expansion models.rdma_tso.forbidden models.rdma_tso.points
     """,
+    "models/rdma_tso/test_late_search.py": """
+        models.rdma_tso.delays models.rdma_tso.late_accesses models.rdma_tso.late_witness
+    """,
     "models/rdma_tso/test_premises.py": """
         models.rdma_tso.concrete models.rdma_tso.processor models.rdma_tso.queue_pairs
         models.rdma_tso.simplified

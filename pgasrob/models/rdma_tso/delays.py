@@ -41,17 +41,19 @@ class Delays(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """The variant of RDMA-TSO, as of :class:`~pgasrob.models.rdma_tso.RdmaTso`."""
+    """The variant of RDMA-TSO, as of :class:`~pgasrob.models.rdma_tso.RdmaTso`; ``glob``: remote atomics are atomic
+    against everything."""
 
     pcie: bool
     placed: bool
+    glob: bool = False
 
 
 class Orders:
     """The pairs of accesses that a thread has to do one after the other, by ``variant``."""
 
     def __init__(self, variant: Variant) -> None:
-        self._pcie, self._placed = variant
+        self._pcie, self._placed, _ = variant
 
     def source_waits(self, delays: Delays, number: int) -> bool:
         """Whether a put of pair ``number`` has to read its source late."""
@@ -67,8 +69,13 @@ class Orders:
         pair = delays.pairs[number]
         return delays.stores or pair.fence_waits or (pair.placings if self._pcie else pair.sources)
 
+    def atomic_waits(self, delays: Delays, number: int) -> bool:
+        """Whether a remote atomic has to read late: behind the writes of puts, in any variant."""
+        pair = delays.pairs[number]
+        return delays.stores or pair.fence_waits or pair.placings
+
     def landing_waits(self, delays: Delays, number: int) -> bool:
-        """Whether a get that has read has to write late."""
+        """Whether a get, or a remote atomic, that has got its value has to write it late."""
         return delays.pairs[number].landings
 
     def after_put(self, pair: Pair, source: bool, placing: bool) -> Pair:
@@ -80,7 +87,7 @@ class Orders:
         )
 
     def after_get(self, pair: Pair, fetch: bool, landing: bool) -> Pair:
-        """The pair with a get whose read and write are late, or not."""
+        """The pair with a get, or a remote atomic, whose value is got late, or written late, or not."""
         return pair._replace(
             fetches=pair.fetches or fetch,
             landings=pair.landings or landing,

@@ -8,7 +8,7 @@ come late because of it. Commands read what a sequentially consistent run has in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
@@ -16,6 +16,7 @@ from pgasrob.models.operational import Queue, at
 from pgasrob.models.rdma_tso.delays import UNBOUNDED, Delays, Orders, Pair, Variant
 from pgasrob.models.rdma_tso.processor import node_of
 from pgasrob.models.thread_control import value_of
+from pgasrob.program.expressions import INT32
 
 HUNG = -1
 """The control state of a thread that is in a command which ends after everything else."""
@@ -27,7 +28,8 @@ that has passed; "": one whose write no read of the thread can see before it is 
 
 class Access(NamedTuple):
     """An access of a command. ``queue``: where it waits, as of :data:`pgasrob.models.operational.Queue`; ``buffered``:
-    it reads a late write of its own thread that is in a buffer yet; ``place``: the number of its instruction."""
+    it reads a late write of its own thread that is in a buffer yet; ``atomic``: it is the read or the write of a remote
+    atomic, which writes nothing if it fails; ``place``: the number of its instruction."""
 
     location: int
     reads: bool
@@ -35,6 +37,7 @@ class Access(NamedTuple):
     late: bool
     queue: Queue
     buffered: bool = False
+    atomic: bool = False
     place: int = 0
 
     def conflicts(self, location: int, writes: bool) -> bool:
@@ -58,19 +61,22 @@ class Touched(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """What there is of a violation. The source is an access to ``location`` that ``writes`` or reads, which had the
-    value ``old`` before; ``threads`` and ``touched``: where commands that come after the source have been, ``late``
-    their accesses that come late; ``latest``: who writes last of those that write a location late, and ``own`` all
-    who write ``location`` late."""
+    """What there is of a violation. The source is an access to ``location`` that ``writes`` or reads; ``threads`` and
+    ``touched``: where commands that come after the source have been, ``late`` their accesses that come late; ``before``:
+    the values in memory of locations that are written late; ``latest``: who writes them last, and ``own`` all who write
+    ``location`` late; ``atomics``: the nodes on which remote atomics come late; ``torn``: one of them has read, and its
+    write is the source."""
 
     location: int
     writes: bool
-    old: int
     threads: frozenset[int]
     touched: Touched
     late: Touched
+    before: frozenset[tuple[int, int]]
     latest: frozenset[tuple[int, Writer]]
     own: frozenset[Writer]
+    atomics: frozenset[int]
+    torn: bool = False
 
 
 class State(NamedTuple):
@@ -113,6 +119,7 @@ class Issue(litmus.Visitor[bool]):
         self._place = 0
         self._attack = state.attack
         self._latest = dict(state.attack.latest) if state.attack else {}
+        self._before = dict(state.attack.before) if state.attack else {}
         self._own = state.attack.own if state.attack else frozenset[Writer]()
 
     def execute(self, command: Command, source: int | None = None, last: bool = False) -> bool:
@@ -144,9 +151,14 @@ class Issue(litmus.Visitor[bool]):
         return self._attack is not None and self._attack.late.hit_by(location, writes)
 
     def _written(self, location: int, value: int, late: bool, writer: Writer) -> None:
-        self.memory[location] = value
         if late:
             self.writers.append((location, writer))
+            self._before.setdefault(location, self.memory[location])
+        self.memory[location] = value
+
+    def _in_memory(self, location: int) -> int:
+        """The value that a command reads there: the last one what is in memory before anything that comes late."""
+        return self._before.get(location, self.memory[location]) if self.last else self.memory[location]
 
     # The CPU
 
@@ -163,20 +175,15 @@ class Issue(litmus.Visitor[bool]):
 
     def load(self, instruction: litmus.Load) -> bool:
         """It sees the latest late write to the location if that is a store of its own thread, in the store buffer; else
-        it cannot come before that write. The last command reads what was there before the source, unless its own
-        thread has a store to that location in the store buffer."""
+        it cannot come before that write, unless it is the last command."""
         location = self._program.place(instruction.cell)
-        value = self.memory[location]
         mine: Writer = ("store", self._thread, -1)
         buffered = self.last and self._attacks(location) and mine in self._own
         seen = not self.last and self._sees(location, mine)
-        if self._attack is not None and location in self._attack.late.writes:
-            if self.last and self._attacks(location) and not buffered:
-                value = self._attack.old
-            elif not self.last and not seen:
-                return False
+        if not self.last and not seen and self._hits(location, False):
+            return False
         self._access(Access(location, True, False, False, ("cpu", -1), buffered), seen)
-        self._set(instruction.register, value)
+        self._set(instruction.register, self.memory[location] if buffered else self._in_memory(location))
         return True
 
     def store(self, instruction: litmus.Store) -> bool:
@@ -192,9 +199,7 @@ class Issue(litmus.Visitor[bool]):
 
     def compare_and_set(self, instruction: litmus.CompareAndSet) -> bool:
         location = self._program.place(instruction.cell)
-        value = self.memory[location]
-        if self.last and self._attack is not None and self._attacks(location):
-            value = self._attack.old
+        value = self._in_memory(location)
         expected, new = instruction.expected, instruction.new
         succeeds = value == value_of(expected, instruction)(self.registers)
         if self.delays.stores or (not self.last and self._hits(location, succeeds)):
@@ -278,6 +283,39 @@ class Issue(litmus.Visitor[bool]):
         self.hangs = bool(self.accesses) and pair.notifications
         return self.hangs
 
+    def _atomic(self, instruction: litmus.NicAtomic) -> bool:
+        """It reads and writes together, early or late, unless its write alone is the source."""
+        number, pair = self._pair(instruction)
+        node, at_source = self._nodes[number], len(self.accesses)
+        remote, local = self._program.place(instruction.remote), self._program.place(instruction.local)
+        held = self._in_memory(remote)
+        new = self._written_by(instruction, held)
+        torn = self.source == at_source + 1
+        waits = self._orders.atomic_waits(self.delays, number)
+        waits = waits or (not self.last and not torn and self._hits(remote, new is not None))
+        fetch = self._access(Access(remote, True, False, waits, ("fetch", node), atomic=True))
+        update = self._access(Access(remote, False, new is not None, fetch, ("update", node), atomic=True))
+        if new is not None:
+            self._written(remote, new, update, ("", self._thread, number))
+        waits = update or self._orders.landing_waits(self.delays, number)
+        landing = self._access(Access(local, False, True, waits, ("land", node)))
+        returns = not (update or pair.fetches or pair.sources)
+        self._written(local, held, landing, ("land" if returns else "", self._thread, number))
+        self._operated(number, self._orders.after_get(pair, update, landing))
+        return True
+
+    def _written_by(self, instruction: litmus.NicAtomic, held: int) -> int | None:
+        """What a remote atomic writes where it reads ``held``; None for nothing."""
+        match instruction:
+            case litmus.NicFetchAdd(operand=operand):
+                return INT32.wrap(held + value_of(operand, instruction)(self.registers))
+            case litmus.NicCompareAndSet(expected=expected, new=new):
+                succeeds = held == value_of(expected, instruction)(self.registers)
+                return value_of(new, instruction)(self.registers) if succeeds else None
+            case _:
+                assert_never(instruction)
+
+    nic_compare_and_set = nic_fetch_add = _atomic
     get_accumulate = remote_compare_and_set = flush = litmus.refused
 
     # What becomes of the state
@@ -301,16 +339,19 @@ class Issue(litmus.Visitor[bool]):
         if self.source is not None:
             first = self.accesses[self.source]
             own = frozenset(writer for location, writer in self.writers if location == first.location)
-            old, touched = self._state.memory[first.location], Touched()
+            writes = any(access.writes and access.location == first.location for access in late)
+            atomics = [access.late for access in self.accesses if access.atomic]
             return Attack(
                 first.location,
-                first.writes,
-                old,
+                writes,
                 frozenset((thread,)),
-                touched.and_also(now),
-                touched.and_also(late),
+                Touched().and_also(now),
+                Touched().and_also(late),
+                frozenset(self._before.items()),
                 frozenset(dict(self.writers).items()),
                 own,
+                _nodes_of_atomics(late),
+                torn=any(atomics) and not all(atomics),
             )
         if attack is None:
             return None
@@ -320,8 +361,10 @@ class Issue(litmus.Visitor[bool]):
                 threads=attack.threads | {thread},
                 touched=attack.touched.and_also(now),
                 late=attack.late.and_also(late),
+                before=frozenset(self._before.items()),
                 latest=frozenset({**self._latest, **dict(self.writers)}.items()),
                 own=own,
+                atomics=attack.atomics | _nodes_of_atomics(late),
             )
         assert not late, "what comes late comes after the source"
         return attack._replace(own=own)
@@ -340,7 +383,7 @@ class Issue(litmus.Visitor[bool]):
         access = self.accesses[number]
         if access.late or not access.conflicts(attack.location, attack.writes):
             return False
-        if access.buffered or any(each.late for each in self.accesses[:number]):
+        if access.buffered or any(each.late for each in self.accesses[:number]) or not self._has_the_lock(number):
             return False
         behind = self.accesses[number + 1 :]
         return (
@@ -348,3 +391,19 @@ class Issue(litmus.Visitor[bool]):
             or any(attack.touched.hit_by(each.location, each.writes) for each in self.accesses)
             or any(attack.late.hit_by(each.location, each.writes) for each in behind)
         )
+
+    def _has_the_lock(self, number: int) -> bool:
+        """Whether the adapters can do the remote atomics of the last command up to its access ``number`` before all that
+        comes late: a read alone, where a write follows, keeps others from the node until the end."""
+        attack, early = self._attack, self.accesses[: number + 1]
+        assert attack is not None
+        if attack.torn and any(access.atomic and access.queue[1] in attack.atomics for access in early):
+            return False
+        if not early[-1].atomic or early[-1].queue[0] == "update":
+            return True
+        update = self.accesses[number + 1]
+        return update.writes and not self._variant.glob and update.queue[1] not in attack.atomics
+
+
+def _nodes_of_atomics(accesses: Sequence[Access]) -> frozenset[int]:
+    return frozenset(access.queue[1] for access in accesses if access.atomic)

@@ -89,6 +89,8 @@ class LateSearch:
                     if (closing := self._closes(state, thread, command)) is not None:
                         yield self._normal_form(state, closing)
                         return
+                    if state.attack is not None and state.attack.torn:
+                        continue  # nothing but the last command follows
                     for issue in self._issues(state, thread, command):
                         step = Issued(thread, command, tuple(issue.accesses), issue.executed)
                         self._meet(self._plain(issue.after(command.target), thread), (state, step), queue)
@@ -102,10 +104,17 @@ class LateSearch:
         yield issue
         if state.attack is None:
             for number, access in enumerate(issue.accesses):
-                if access.queue[0] != "cpu" and access.location in self._shared:
+                if self._may_be_source(access):
                     attacked = Issue(self._program, self._variant, self._nodes[thread], state, thread)
                     if attacked.execute(command, number):
                         yield attacked
+
+    def _may_be_source(self, access: Access) -> bool:
+        """Whether a violation may have this access of its source. A remote atomic comes late as a whole by its read; its
+        write alone where others may come between the two."""
+        if access.queue[0] == "update" and (self._variant.glob or not access.writes):
+            return False
+        return access.queue[0] != "cpu" and access.location in self._shared
 
     def _closes(self, state: State, thread: int, command: Command) -> tuple[Issued, int] | None:
         """The command as the last one of a violation, with the access by which it comes before the source."""

@@ -19,10 +19,6 @@ class Executed(NamedTuple):
     thread: int
     instruction: Instruction
 
-    def fits(self, other: Action) -> bool:
-        """Whether ``other`` is this one."""
-        return self == other
-
 
 class Done(NamedTuple):
     """What waits in ``queue`` of ``thread`` behind so many others takes effect. ``buffered``: whether it reads a write
@@ -32,12 +28,6 @@ class Done(NamedTuple):
     queue: Queue
     before: int
     buffered: bool | None = None
-
-    def fits(self, other: Action) -> bool:
-        """Whether ``other`` is this one."""
-        if isinstance(other, Done) and None in (self.buffered, other.buffered):
-            return self[:3] == other[:3]
-        return self == other
 
 
 Action = Executed | Done
@@ -134,20 +124,28 @@ def _moves(machine: Machine[Any], place: tuple[State, int], actions: Sequence[Ac
     following = actions[done] if done < len(actions) else None
     inside: list[_Move] = []
     for word, target in machine.successors(state):
-        action = next(map(_action, word), None)
-        if action is None:
+        made = [action for step in word for action in _actions(step)]
+        if not made:
             if following is None or any(step.thread == following.thread for step in word):
                 inside.append((word, (target, done)))
-        elif following is not None and action.fits(following):
-            yield word, (target, done + 1)
+        elif len(made) <= len(actions) - done and all(map(_fits, made, actions[done:])):
+            yield word, (target, done + len(made))
     yield from inside
 
 
-def _action(step: Step) -> Action | None:
-    """What a step is in a list of actions; None for one inside a queue pair."""
+def _actions(step: Step) -> list[Action]:
+    """What a step is in a list of actions: nothing if it is inside a queue pair."""
     if step.instruction is not None:
-        return Executed(step.thread, step.instruction)
-    for access in step.accesses:
-        if access.location is not None:
-            return Done(step.thread, access.queue, access.before, access.own is not None)
-    return None
+        return [Executed(step.thread, step.instruction)]
+    return [
+        Done(step.thread, access.queue, access.before, access.own is not None)
+        for access in step.accesses
+        if access.location is not None
+    ]
+
+
+def _fits(one: Action, other: Action) -> bool:
+    """Whether two actions are the same, but for what is not known."""
+    if isinstance(one, Done) and isinstance(other, Done) and None in (one.buffered, other.buffered):
+        return one[:3] == other[:3]
+    return one == other
