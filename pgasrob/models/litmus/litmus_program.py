@@ -193,7 +193,8 @@ def graph_of(block: Block) -> Graph:
                     again = out[entered][before:]
                     for front in fronts:
                         out[front] += [edge for edge in again if edge not in out[front]]
-                case Loop(int(most), body):
+                case Loop(most, body):
+                    assert most is not None
                     latest = fronts
                     for _ in range(most):
                         latest = follow(body, latest)

@@ -33,8 +33,8 @@ Local = TypeVar("Local", bound=Hashable)
 MOST_PENDING = 16
 """Pending operations and stores of one thread up to which a search goes on."""
 POLLS = (8, 64, 512)
-"""Operations of a queue pair that are told apart in search of a run, where a violation in normal form has some that can
-be polled after enough rounds of a loop."""
+"""Operations of a queue pair that are counted up to so many in search of a run, where a violation in normal form polls
+some for which a loop has to go round often enough."""
 RELATIONS = ("rf", "mo", "rb", "po")
 """The relations in a cycle; where several relations have an edge between two nodes, the first of these is shown."""
 
@@ -133,7 +133,8 @@ def by_normal_forms(
     with until_limit() as stopped:
         for most_polls in (None, *POLLS):
             search, found = LateSearch(program, Variant(model.pcie, model.placed), most_polls), None
-            for found in search.run():
+            for each in search.run():
+                found = each
                 if watch is not None:
                     watch.look_around("runs in normal form", looked_at + search.states)
             looked_at += search.states

@@ -16,10 +16,9 @@ UNBOUNDED = 1 << 40
 
 
 class Pair(NamedTuple):
-    """A queue pair: whether a put has a late read of its source (``sources``) or a late write (``placings``), whether a
-    get has a late read (``fetches``) or a late write (``landings``), an operation a notification that comes late
-    (``notifications``); ``fence_waits``: an rfence has not passed; ``behind_landings``: one has passed behind gets, some
-    of which land late."""
+    """A queue pair: whether some put reads its source late (``sources``) or writes late (``placings``), some get reads
+    late (``fetches``) or writes late (``landings``), or the notification of some operation comes late; ``fence_waits``:
+    an rfence has not passed; ``behind_landings``: one has passed behind gets some of which write late."""
 
     sources: bool = False
     placings: bool = False

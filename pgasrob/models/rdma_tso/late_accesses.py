@@ -61,11 +61,11 @@ class Touched(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """What there is of a violation. The source is an access to ``location`` that ``writes`` or reads; ``threads`` and
-    ``touched``: where commands that come after the source have been, ``late`` their accesses that come late; ``before``:
-    the values in memory of locations that are written late; ``latest``: who writes them last, and ``own`` all who write
-    ``location`` late; ``atomics``: the nodes on which remote atomics come late; ``torn``: one of them has read, and its
-    write is the source."""
+    """What there is of a violation. The source is an access to ``location`` that ``writes`` or reads. ``threads``,
+    ``touched``: those of commands that come after the source, and what they have accessed; ``late``: what they access
+    late. ``before``: the values in memory of locations that are written late; ``latest``: who writes them last;
+    ``own``: all who write ``location`` late. ``atomics``: the nodes on which remote atomics come late; ``torn``: one
+    of them has read, and its write is the source."""
 
     location: int
     writes: bool
@@ -393,7 +393,7 @@ class Issue(litmus.Visitor[bool]):
         )
 
     def _has_the_lock(self, number: int) -> bool:
-        """Whether the adapters can do the remote atomics of the last command up to its access ``number`` before all that
+        """Whether the adapters can do the remote atomics of the last command up to its access ``number`` before what
         comes late: a read alone, where a write follows, keeps others from the node until the end."""
         attack, early = self._attack, self.accesses[: number + 1]
         assert attack is not None

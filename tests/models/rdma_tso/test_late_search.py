@@ -3,10 +3,8 @@ programs with loops that are unrolled, and with each rule left out (`proofs/rdma
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
-from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -16,9 +14,6 @@ from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.networks.robustness import by_normal_forms, by_runs
 from pgasrob.models.networks.to_litmus import Translation
 from pgasrob.models.rdma_tso import RdmaTso
-from pgasrob.models.rdma_tso.delays import Orders, Pair, Variant
-from pgasrob.models.rdma_tso.late_accesses import Issue
-from pgasrob.models.rdma_tso.late_search import LateSearch
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.watch import Watch
 from tests.models.strategies import random_program, random_text
