@@ -121,9 +121,7 @@ def by_executions(model: Axiomatic, program: Program, watch: Watch | None = None
 # Runs in normal form
 
 
-def by_normal_forms(
-    program: Program, model: RdmaTso, watch: Watch | None = None
-) -> Found:
+def by_normal_forms(program: Program, model: RdmaTso, watch: Watch | None = None) -> Found:
     """The search for a violation in normal form (`proofs/rdma-normal-form.md`), which ends for every program. Threads
     may end behind each command. A violation that is found has the fewest commands; the run of it is one of the machine.
 

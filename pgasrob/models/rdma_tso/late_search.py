@@ -110,8 +110,8 @@ class LateSearch:
                         yield attacked
 
     def _may_be_source(self, access: Access) -> bool:
-        """Whether a violation may have this access as its source. A remote atomic comes late as a whole by its read, its
-        write alone where others may come between."""
+        """Whether a violation may have this access as its source. A remote atomic comes late as a whole by its read, or
+        by its write alone where others may come between."""
         if access.queue[0] == "update" and (self._variant.glob or not access.writes):
             return False
         return access.queue[0] != "cpu" and access.location in self._shared

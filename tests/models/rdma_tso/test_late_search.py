@@ -12,7 +12,6 @@ import pytest
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.networks.robustness import by_normal_forms, by_runs
-from pgasrob.models.networks.to_litmus import Translation
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.watch import Watch
@@ -24,7 +23,7 @@ MOST = 20_000
 
 def everywhere(text: str) -> Program:
     """The program with threads that may end behind each instruction, as a prefix of a run is one."""
-    return Translation.none(parse(text).program).everywhere
+    return parse(text).program.everywhere
 
 
 def watch() -> Watch:
@@ -47,7 +46,7 @@ def agreement(count: int, seed: int, **sizes: object) -> tuple[int, int]:
     said = Counter[bool]()
     for number in range(count):
         random = Random(seed * 1_000_000 + number)
-        program = Translation.none(random_program(random, "rdma-tso", **sizes)).everywhere
+        program = random_program(random, "rdma-tso", **sizes).everywhere
         model = variant_of(random)
         found, runs = by_normal_forms(program, model), by_runs(model.machine(program))
         assert (found.reason, runs.reason) == (None, None), number
