@@ -96,6 +96,7 @@ class LitmusOptions:
     semantics: str | None = option("--semantics", metavar="NAME", help=_semantics_help)
     no_pcie: bool = flag("--no-pcie", help="rdma-tso: without the guarantee of PCI Express that reads push writes.")
     placed: bool = flag("--placed", help="rdma-tso: a put that has been polled has been placed.")
+    glob: bool = flag("--glob", help="rdma-tso: remote atomics are atomic against everything (IBV_ATOMIC_GLOB).")
     vpi: bool = flag("--vpi", help="corerma: for adapters in which gets overtake puts.")
     hb: Literal["any", "least"] = option("--hb", type=OneOf(["any", "least"]), default="any", show_default=True,
         help="corerma: happens-before is any partial order that keeps the rules, or the least one.")
@@ -175,8 +176,8 @@ def ask_about_tests(options: LitmusOptions) -> int:
 
     check_rules(options, RULES)
     variant = Options(
-        options.semantics, not options.no_pcie, options.placed, options.vpi, options.hb, not options.no_repair,
-        options.local_order, options.rules,
+        options.semantics, not options.no_pcie, options.placed, "glob" if options.glob else "hca", options.vpi,
+        options.hb, not options.no_repair, options.local_order, options.rules,
     )  # fmt: skip
     if _number_of_models(options.names, variant) < 2 and options.compare is not None:
         raise click.UsageError(f"--compare takes two models: {' and '.join(options.compare)} are one.")

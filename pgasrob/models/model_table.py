@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pgasrob.models.litmus.litmus_program import Program
     from pgasrob.models.model_interface import Model
 
+Atomics = Literal["hca", "glob"]
 HappensBefore = Literal["any", "least"]
 LocalOrder = Literal["figure", "text"]
 
@@ -32,6 +33,7 @@ class Options:
 
     ``semantics``: which of several equal ones, None for the usual one. ``pcie``: RDMA-TSO with the guarantee of PCI
     Express that a read pushes the writes before it. ``placed``: a put that has been polled is in the remote memory.
+    ``atomics``: whether remote atomics of RDMA-TSO are atomic against those on the same node, or against everything.
     ``vpi``: coreRMA for adapters in which gets overtake puts. ``hb``: coreRMA's happens-before is any partial order
     that satisfies the rules, or the least one. ``repair``: a non-atomic read without a conflict reads the last write
     before it, which the text of coreRMA does not require. ``local_order``: its rule LO as in its Figure 4, or as in the
@@ -41,6 +43,7 @@ class Options:
     semantics: str | None = None
     pcie: bool = True
     placed: bool = False
+    atomics: Atomics = "hca"
     vpi: bool = False
     hb: HappensBefore = "any"
     repair: bool = True
@@ -96,7 +99,7 @@ MODELS = {
             "rdma_tso",
             "RdmaTso",
             ("declarative", "simplified", "concrete"),
-            ("pcie", "placed", "without"),
+            ("pcie", "placed", "atomics", "without"),
         ),
         Known("tso", "x86-TSO: the CPUs of one node, without a network", "tso", "Tso"),
         Known("sc", "sequential consistency: a put or get is one step, or two", "sc", "Sc", ("merged", "split")),
@@ -106,6 +109,7 @@ NAMES = tuple(MODELS)
 WORDS: dict[str, tuple[str, Any]] = {
     "no-pcie": ("pcie", False),
     "placed": ("placed", True),
+    "glob": ("atomics", "glob"),
     "vpi": ("vpi", True),
     "hb-least": ("hb", "least"),
     "no-repair": ("repair", False),
@@ -115,6 +119,7 @@ WORDS: dict[str, tuple[str, Any]] = {
 SPELLED = {
     "pcie": "--no-pcie",
     "placed": "--placed",
+    "atomics": "--glob",
     "vpi": "--vpi",
     "hb": "--hb",
     "repair": "--no-repair",

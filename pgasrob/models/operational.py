@@ -28,7 +28,7 @@ from pgasrob.robustness.watch import Watch
 
 Local = TypeVar("Local", bound=Hashable)
 State = tuple[int, ...]
-"""The value of each location, then for each thread the number of the state that it is in."""
+"""The value of each location and each hidden cell, then for each thread the number of the state that it is in."""
 
 MOST_AT_ONCE = 50
 """Steps that belong to one transition, at most: a thread that never ends may have more and more to do first."""
@@ -167,22 +167,28 @@ class _Row(NamedTuple):
 class Machine(Generic[Local]):
     """The threads of ``program`` on its memory, an automaton over :class:`Step`.
 
-    ``constant``: locations that are never written.
+    ``constant``: locations that are never written. ``hidden``: so many cells that no instruction names follow the
+    locations; threads read and write them in their options, and they hold 0 at first.
     """
 
     def __init__(
-        self, program: Program, components: Sequence[Component[Local]], constant: frozenset[int] = frozenset()
+        self,
+        program: Program,
+        components: Sequence[Component[Local]],
+        constant: frozenset[int] = frozenset(),
+        hidden: int = 0,
     ) -> None:
         self.program = program
         self._components = components
         self._values = {x: program.locations[x].initial for x in constant}
-        self._width = len(program.locations)
+        self._hidden = hidden
+        self._width = len(program.locations) + hidden
         self._numbers: list[dict[Local, int]] = [{} for _ in components]
         self._locals: list[list[Local]] = [[] for _ in components]
         self._rows: list[list[tuple[bool, list[_Row]] | None]] = [[] for _ in components]
         self._finished: list[list[bool]] = [[] for _ in components]
         starts = [self._number(thread, each.initial) for thread, each in enumerate(components)]
-        self.initial: State = (*(location.initial for location in program.locations), *starts)
+        self.initial: State = (*(location.initial for location in program.locations), *(0,) * hidden, *starts)
 
     def _number(self, thread: int, local: Local) -> int:
         numbers = self._numbers[thread]
@@ -274,7 +280,7 @@ class Machine(Generic[Local]):
     def outcome(self, state: State) -> Outcome:
         """The outcome of a final state."""
         registers = tuple(each.registers(self.local(state, t)) for t, each in enumerate(self._components))
-        return self.program.outcome(state[: self._width], registers)
+        return self.program.outcome(state[: self._width - self._hidden], registers)
 
 
 def outcomes(machine: Machine[Any], watch: Watch | None = None) -> Outcomes:

@@ -23,6 +23,8 @@ EFFECTS: dict[str, str] = {
     "nlR": "the source {location} = {reads} is read",
     "nrW": "{location} = {writes} is placed",
     "nrR": "{location} = {reads} is fetched",
+    "naR": "{location} = {reads} is fetched for an update",
+    "naW": "{location} = {writes} is the update",
     "nlW": "{location} = {writes} lands",
     "nF": "the fence is passed",
     "r": "loads {location} = {reads}",

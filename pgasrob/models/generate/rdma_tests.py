@@ -12,7 +12,7 @@ from pgasrob.models.litmus.expected_outcomes import Expectation, LitmusTest
 from pgasrob.models.litmus.litmus_printer import printed
 from pgasrob.models.litmus.litmus_program import Outcome, Program
 from pgasrob.models.rdma_tso.declarative import Declarative
-from pgasrob.models.rdma_tso.orders import CELLS, FIGURE_9, Orders, cell_of, kinds_of
+from pgasrob.models.rdma_tso.orders import CELLS_OF_THE_FIGURE, FIGURE_9, Orders, cell_of, kinds_of
 from pgasrob.models.relations import closed
 from pgasrob.program.declarations import Source
 
@@ -31,7 +31,7 @@ EVENTS = {
 """The events of a statement, in their order; a CAS succeeds or fails."""
 
 
-RULES = (*CELLS, *(cell.partition(".")[2] for cell in CELLS if cell.startswith("ippo")))
+RULES = (*CELLS_OF_THE_FIGURE, *(cell.partition(".")[2] for cell in CELLS_OF_THE_FIGURE if cell.startswith("ippo")))
 """The names of rules to test: each cell of the two tables (`ippo.G8`), and both cells in one place together (`G8`)."""
 
 

@@ -10,7 +10,7 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.statements import NOWHERE, Span
 
 VARIANTS: dict[str, tuple[str, ...]] = {
-    "rdma-tso": ("no-pcie", "placed"),
+    "rdma-tso": ("no-pcie", "placed", "glob"),
     "corerma": ("vpi", "hb-least", "no-repair", "local-order-text"),
     "sc": ("split",),
     "tso": (),

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pgasrob.models import operational
 from pgasrob.models.forms import Forms
-from pgasrob.models.litmus.instructions import (
-    Flush,
-    GetAccumulate,
-    NicCompareAndSet,
-    NicFetchAdd,
-    RemoteCompareAndSet,
-)
+from pgasrob.models.litmus.instructions import Flush, GetAccumulate, RemoteCompareAndSet
 from pgasrob.models.litmus.litmus_program import Program, Value
 from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal
 from pgasrob.models.model_table import Options
@@ -29,15 +23,14 @@ if TYPE_CHECKING:
     from pgasrob.models.rdma_tso.declarative import Declarative
 
 Semantics = Literal["declarative", "simplified", "concrete"]
+Atomics = Literal["hca", "glob"]
 
 
-NO_ATOMICS = "RDMA-TSO has no {word}: its network has no atomic operations"
+NO_ATOMICS = "RDMA-TSO has no {word}: the operands of its remote atomics, rcas and rfaa, are not in memory"
 FORMS = Forms(
     {
         GetAccumulate: NO_ATOMICS,
         RemoteCompareAndSet: NO_ATOMICS,
-        NicCompareAndSet: "RDMA-TSO has no {word}",
-        NicFetchAdd: "RDMA-TSO has no {word}",
         Flush: "RDMA-TSO has no flush: poll({node}) waits for the oldest operation to node {node}",
     },
     non_atomic="RDMA-TSO has no non-atomic accesses",
@@ -54,7 +47,8 @@ DECLARATIVE = replace(
 class RdmaTso:
     """The model with its options: ``pcie``, the guarantee that a read of the adapter pushes the writes before it;
     ``placed``, that a poll of a put says that it is in memory, as on all hardware there is; ``without``, rules of the
-    declarative semantics that are left out."""
+    declarative semantics that are left out; ``atomics``, against what remote atomics are atomic: others on the same
+    node (IBV_ATOMIC_HCA), or everything (IBV_ATOMIC_GLOB)."""
 
     RULES = RULES
     name = "rdma-tso"
@@ -65,8 +59,10 @@ class RdmaTso:
         pcie: bool = True,
         placed: bool = False,
         without: Iterable[str] = (),
+        atomics: Atomics = "hca",
     ) -> None:
         self.semantics: Semantics = semantics
+        self.atomics: Atomics = atomics
         self.pcie, self.placed, self.without = pcie, placed, frozenset(without)
         if self.without and semantics != "declarative":
             raise ValueError(f"the {semantics} semantics has no rules to leave out; the declarative one has")
@@ -75,10 +71,12 @@ class RdmaTso:
 
     @property
     def variant(self) -> str:
-        return " ".join(Options(pcie=self.pcie, placed=self.placed, without=tuple(self.without)).words)
+        chosen = Options(pcie=self.pcie, placed=self.placed, atomics=self.atomics, without=tuple(self.without))
+        return " ".join(chosen.words)
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
-        """What RDMA-TSO does not know: remote atomics, flush, non-atomic accesses, queue pairs to the own node."""
+        """What RDMA-TSO does not know: coreRMA's remote atomics, flush, non-atomic accesses, queue pairs to the own
+        node."""
         return FORMS.refusals(program)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
@@ -99,20 +97,22 @@ class RdmaTso:
         """The machine that runs ``program``, the simplified one unless the semantics is the concrete one; ``reduced``
         as in `operational`. Raises :class:`Refused`."""
         FORMS.require(program)
+        glob = self.atomics == "glob"
         if self.semantics == "concrete":
             from pgasrob.models.rdma_tso.concrete import concrete
 
-            return concrete(program, self.pcie, self.placed, reduced=reduced)
+            return concrete(program, self.pcie, self.placed, reduced=reduced, glob=glob)
         from pgasrob.models.rdma_tso.simplified import simplified
 
-        return simplified(program, self.pcie, self.placed, reduced=reduced)
+        return simplified(program, self.pcie, self.placed, reduced=reduced, glob=glob)
 
     def _declarative(self, program: Program) -> Declarative:
         """The declarative semantics, if the model knows ``program``."""
         from pgasrob.models.rdma_tso.declarative import Declarative
 
         DECLARATIVE.require(program)
-        return Declarative(pcie=self.pcie, placed=self.placed, without=self.without)
+        glob = self.atomics == "glob"
+        return Declarative(pcie=self.pcie, placed=self.placed, glob=glob, without=self.without)
 
 
 __all__ = ["RULES", "RdmaTso"]

@@ -7,7 +7,7 @@ explain why an execution is inconsistent.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -30,7 +30,24 @@ class Edge:
 
 
 def edges(execution: Execution, rules: Rules) -> Iterator[Edge]:
-    """ib = (ippo, rf, pf, nfo, rb_b)+ and ob = (oppo, rf_b complement, [nlW]; pf, nfo, rb, mo)+ before closure."""
+    """ib = (ippo, rf, pf, nfo, rb_b)+ and ob = (oppo, rf_b complement, [nlW]; pf, nfo, rb, mo)+ before closure, ob also
+    with what remote atomics add. With IBV_ATOMIC_GLOB edges of an naW are its naR's."""
+    if not rules.glob:
+        yield from _edges(execution, rules)
+        return
+    fetched = {updated: fetch for fetch, updated in _updates(execution)}
+    for edge in _edges(execution, rules):
+        source, target = fetched.get(edge.source, edge.source), fetched.get(edge.target, edge.target)
+        if (edge.target, edge.source) not in fetched.items():
+            yield replace(edge, source=source, target=target)
+
+
+def _updates(execution: Execution) -> Iterator[tuple[int, int]]:
+    """The naR and the naW of each remote atomic that writes."""
+    return ((number - 1, number) for number, event in enumerate(execution.events) if event.kind == "naW")
+
+
+def _edges(execution: Execution, rules: Rules) -> Iterator[Edge]:
     events, relations, has = execution.events, execution.relations, rules.has
     for source, target in program_order(execution):
         one, other = events[source], events[target]
@@ -66,6 +83,12 @@ def edges(execution: Execution, rules: Rules) -> Iterator[Edge]:
     for source, target in relations["mo"]:
         if has("ob.mo"):
             yield Edge("ob", source, target, "mo", "ob.mo")
+    for source, target in _updates(execution):
+        if has("ob.rmw"):
+            yield Edge("ob", source, target, "rmw", "ob.rmw")
+    for source, target in () if rules.glob else relations.get("lock", ()):
+        if has("ob.lock"):
+            yield Edge("ob", source, target, "lock", "ob.lock")
 
 
 ORDERED_BY: tuple[tuple[Order, str], ...] = (("ib", "ippo"), ("ob", "oppo"))
@@ -88,7 +111,7 @@ def same_queue_pair(one: Event, other: Event) -> bool:
 def _buffered(rules: Rules, name: str, one: Event, first: str, other: Event, second: str) -> bool:
     """Whether a pair of rf (rb) is one of rf_b (rb_b)."""
     if not rules.pcie and rules.has(f"{name}.sqp") and same_queue_pair(one, other):
-        return True
+        return "naR" not in (one.kind, other.kind) or not rules.has("sqp.naR")
     return (
         (one.kind == first or not rules.has(f"{name}.{first}"))
         and (one.thread == other.thread or not rules.has(f"{name}.sthd"))

@@ -1,12 +1,14 @@
 """The concrete machine of RDMA-TSO (section 3.1, Figures 5 and 7): the six buffers of a queue pair.
 
-A get goes from reqL by inR to outR, is fetched there (G3), and goes by rspL to wbL, from where it lands. A put is read
+A get goes from reqL by inR to outR, is fetched there (G3), and goes by rspL to wbL, from where it lands. So does a
+remote atomic, which fetches and writes in outR. A put is read
 when it leaves reqL, goes from inR to wbR, from where it is placed, and its acknowledgement by outR and rspL to wbL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from pgasrob.models.litmus.litmus_program import Program
@@ -22,12 +24,13 @@ PREMISES = (
     "fifo-outR",
     "fifo-rspL",
     "fetch-in-outR",
+    "atomic-in-outR",
     "rfence-waits-for-inR",
     "rfence-waits-for-outR",
     "rfence-waits-for-rspL",
 )
 """The premises of both machines, and: fifo-...: α · entry, the oldest; fetch-in-outR: a get is not fetched in inR
-already; rfence-...: these buffers are empty."""
+already, atomic-in-outR: nor is a remote atomic; rfence-...: these buffers are empty."""
 
 Entries = tuple[tuple[str, int, int], ...]
 
@@ -36,7 +39,7 @@ class ConcretePair(NamedTuple):
     """The buffers in the order in which operations go through them, wbR and wbL being ``remote`` and ``returned``.
 
     Entries: ("put", remote, local), ("value", remote, value), ("ack", 0, 0), ("get", local, remote), ("got", local,
-    value), ("fence", -1, -1).
+    value), ("fence", -1, -1), ("atomic", local, request), ("held", local, update).
     """
 
     request: Entries = ()
@@ -79,13 +82,16 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                 outbox = (*pair.outbox, ("ack", 0, 0))
                 new = pair._replace(inbox=rest, remote=(*pair.remote, (first, second)), outbox=outbox)
                 # An older get is only fetched while wbR is empty, so this put could keep it from that.
-                yield not any(kind == "get" for kind, _, _ in pair.outbox), self._silent("acknowledge", then(new))
+                yield (
+                    not any(kind in ("get", "atomic") for kind, _, _ in pair.outbox),
+                    self._silent("acknowledge", then(new)),
+                )
             else:
                 new = pair._replace(inbox=rest, outbox=(*pair.outbox, (kind, first, second)))
                 yield True, self._silent("to outR", then(new))
         yield from self._fetches(number, pair, then)
         for place, entry in enumerate(pair.outbox[: 1 if has("fifo-outR") else None]):
-            if entry[0] != "get":
+            if entry[0] not in ("get", "atomic", "held"):
                 new = pair._replace(outbox=left_out(pair.outbox, place), response=(*pair.response, entry))
                 yield True, self._silent("to rspL", then(new))
         for place, (kind, first, second) in enumerate(pair.response[: 1 if has("fifo-rspL") else None]):
@@ -109,7 +115,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
 
                 yield from self._read(SOURCE, number, pair, second, sources, read)
                 sources += 1
-            elif kind == "get":
+            elif kind in ("get", "atomic"):
                 new = pair._replace(request=rest, inbox=(*pair.inbox, (kind, first, second)))
                 yield True, self._silent("to inR", then(new))
             else:
@@ -121,21 +127,26 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                 fences += 1
 
     def _fetches(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[PairChange]:
-        """The steps in which a get is fetched: any get in outR."""
-        before = 0
-        for early in (False,) if self._has("fetch-in-outR") else (False, True):
-            entries = pair.inbox if early else pair.outbox
-            for place, (kind, target, remote) in enumerate(entries):
-                if kind == "get":
+        """The steps in which a get is fetched, or a remote atomic fetches or writes: any in outR."""
+        fetches = updates = 0
+        both = self._has("fetch-in-outR") and self._has("atomic-in-outR")
+        for early, entries in ((False, pair.outbox), (True, () if both else pair.inbox)):
+            for place, (kind, target, second) in enumerate(entries):
 
-                    def fetched(
-                        value: int, early: bool = early, place: int = place, target: int = target
-                    ) -> Local[ConcretePair]:
-                        after = at(pair.inbox if early else pair.outbox, place, ("got", target, value))
-                        return then(pair._replace(inbox=after) if early else pair._replace(outbox=after))
+                def changed(
+                    kind: str, value: int, early: bool = early, place: int = place, target: int = target
+                ) -> Local[ConcretePair]:
+                    after = at(pair.inbox if early else pair.outbox, place, (kind, target, value))
+                    return then(pair._replace(inbox=after) if early else pair._replace(outbox=after))
 
-                    yield from self._read(FETCH, number, pair, remote, before, fetched)
-                    before += 1
+                if kind == "held":
+                    yield from self._update(number, second, updates, changed)
+                elif kind == "get" and not (early and self._has("fetch-in-outR")):
+                    yield from self._read(FETCH, number, pair, second, fetches, partial(changed, "got"))
+                elif kind == "atomic" and not (early and self._has("atomic-in-outR")):
+                    yield from self._fetch_to_update(number, pair, second, (fetches, updates), changed)
+                fetches += kind in ("get", "atomic")
+                updates += kind in ("atomic", "held")
 
 
 def concrete(
@@ -144,7 +155,8 @@ def concrete(
     placed: bool = False,
     without: frozenset[str] = frozenset(),
     reduced: bool = True,
+    glob: bool = False,
 ) -> Machine[Local[ConcretePair]]:
     """The machine of ``program``, which RDMA-TSO must not refuse. ``without``: some of :data:`PREMISES`, which also
     switches the reduction off."""
-    return machine_of(program, lambda thread: ConcretePairs(thread, pcie, placed), without, PREMISES, reduced)
+    return machine_of(program, lambda thread: ConcretePairs(thread, pcie, placed, glob), without, PREMISES, reduced)

@@ -21,7 +21,8 @@ class Declarative:
     """RDMA-TSO by Definitions 4.1 to 4.4.
 
     ``pcie``: with the guarantee of PCIe that reads flush buffers ("Declarative Semantics without PCIe"). ``placed``: a
-    put that is polled is in the remote memory. ``without``: names of :data:`orders.RULES`; ValueError for others.
+    put that is polled is in the remote memory. ``glob``: remote atomics are atomic against everything. ``without``:
+    names of :data:`orders.RULES`; ValueError for others.
     """
 
     def __init__(
@@ -29,11 +30,12 @@ class Declarative:
         *,
         pcie: bool = True,
         placed: bool = False,
+        glob: bool = False,
         without: frozenset[str] = frozenset(),
         orders: Orders = FIGURE_9,
     ) -> None:
         Rules.of(without=without)
-        self.rules = Rules.with_orders(orders, pcie=pcie, placed=placed, without=without)
+        self.rules = Rules.with_orders(orders, pcie=pcie, placed=placed, glob=glob, without=without)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
         """All outcomes of a bounded program, with an execution for each."""

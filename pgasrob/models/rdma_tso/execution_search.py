@@ -1,4 +1,5 @@
-"""The search for consistent executions: it chooses rf first, prunes what is inconsistent already, then mo and nfo."""
+"""The search for consistent executions: it chooses rf first, prunes what is inconsistent already, then mo, nfo and
+locks."""
 
 from __future__ import annotations
 
@@ -42,11 +43,11 @@ def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]]
     return rows, left
 
 
-def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> Iterator[Rows]:
-    """The closures for every way to choose ``orders``, each with one way to choose ``flushes``."""
-    last = {id(choice) for choice in flushes}
+def _orders(rows: Rows, orders: Sequence[Choice], free: Sequence[Choice]) -> Iterator[Rows]:
+    """The closures for every way to choose ``orders``, each with one way to choose what is ``free``."""
+    last = {id(choice) for choice in free}
     # An explicit stack: there are as many choices as pairs of writes, which may be more than Python nests calls.
-    stack: list[tuple[Rows, Edges, Sequence[Choice], int | None]] = [(rows, (), (*orders, *flushes), None)]
+    stack: list[tuple[Rows, Edges, Sequence[Choice], int | None]] = [(rows, (), (*orders, *free), None)]
     while stack:
         stop_point()
         rows, edges, choices, base = stack.pop()
@@ -73,7 +74,6 @@ class Solution:
     graph: Graph
     values: Values
     rows: Rows
-    flushes: Sequence[Choice]
 
     def precedes(self, first: int, second: int) -> bool:
         """mo."""
@@ -86,11 +86,17 @@ class Solution:
             (found[place],) = (w for w in writes if not any(self.precedes(w, other) for other in writes))
         return found
 
-    def flushed(self) -> Iterator[tuple[int, int]]:
-        """nfo."""
-        for choice in self.flushes:
+    def chosen(self, choices: Iterable[Choice]) -> Iterator[tuple[int, int]]:
+        """The two events of each of the ``choices``, the one that comes first before the other."""
+        for choice in choices:
             forward = all(self.rows[a] >> b & 1 for a, b in choice.forward)
             yield (choice.first, choice.second) if forward else (choice.second, choice.first)
+
+    @property
+    def locked(self) -> Iterator[tuple[int, int]]:
+        """The last access of a remote atomic to a location, and what a later one fetches on the same node."""
+        updates = self.graph.updates
+        return ((updates.get(one, one), other) for one, other in self.chosen(self.graph.lock_choices()))
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -156,25 +162,26 @@ class Search:
 
     def solutions(self) -> Iterator[Solution]:
         """All consistent executions, one for each rf and mo. Raises :class:`Refused` for a run with a fault."""
-        for graph, flushes, values, rows in self._readings():
-            for found in _orders(rows, graph.order_choices(values.sources), flushes):
+        for graph, free, values, rows in self._readings():
+            for found in _orders(rows, graph.order_choices(values.sources), free):
                 refuse_faults(values)
-                yield Solution(graph, values, found, flushes)
+                yield Solution(graph, values, found)
 
     def _readings(self) -> Iterator[tuple[Graph, list[Choice], Values, Rows]]:
-        """Every choice of rf with which the conditions hold and no value is out of thin air; mo and nfo are open."""
+        """Every choice of rf with which the conditions hold and no value is out of thin air; mo is open, and so are the
+        choices of nfo and locks that are given."""
         for graph, start in self.graphs():
-            flushes = graph.flush_choices()
+            free = [*graph.flush_choices(), *graph.lock_choices()]
             for sources, rows in self.reads_from(graph, start):
                 values = Values(graph.candidate, sources)
                 if values.may_hold() and not has_circular(values):
-                    yield graph, flushes, values, rows
+                    yield graph, free, values, rows
 
     def each_new(
         self, found: dict[Outcome, Solution], wanted: Callable[[Outcome], bool] = lambda _: True
     ) -> Iterator[Solution]:
         """A consistent execution for each outcome that is ``wanted`` and not in ``found`` yet; it is added there."""
-        for graph, flushes, values, rows in self._readings():
+        for graph, free, values, rows in self._readings():
             choices = graph.order_choices(values.sources)
             for last in self._last_writes(graph, rows):
                 with suppress(Faulted):  # such a run is refused below, if it is a run
@@ -182,10 +189,10 @@ class Search:
                     if outcome in found or not wanted(outcome):
                         continue
                 chosen = with_pairs(rows, _to_be_last(choices, last))
-                complete = None if chosen is None else next(_orders(chosen, choices, flushes), None)
+                complete = None if chosen is None else next(_orders(chosen, choices, free), None)
                 if complete is not None:
                     refuse_faults(values)
-                    solution = Solution(graph, values, complete, flushes)
+                    solution = Solution(graph, values, complete)
                     found[solution.outcome] = solution
                     yield solution
 
@@ -273,7 +280,8 @@ def execution(solution: Solution) -> Execution:
             "mo": frozenset(mo),
             "rb": frozenset(rb),
             "pf": pairs_of((write, poll) for poll, write in graph.polled.items()),
-            "nfo": pairs_of(iter(solution.flushed())),
+            "nfo": pairs_of(solution.chosen(graph.flush_choices())),
+            "lock": pairs_of(solution.locked),
             "ippo": pairs_of(graph.preserved("ippo")),
             "oppo": pairs_of(graph.preserved("oppo")),
         },

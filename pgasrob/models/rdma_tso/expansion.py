@@ -9,7 +9,7 @@ from pgasrob.models.candidate_executions import Candidate, Path, paths_of
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.rdma_tso.orders import Rules
-from pgasrob.program.expressions import Binary, Const, Register
+from pgasrob.program.expressions import INT32, Binary, Const, Register
 
 NIC_WRITES = frozenset(("nlW", "nrW"))
 
@@ -96,7 +96,44 @@ class _Expanding(litmus.Visitor[Ways]):
     def remote_fence(self, instruction: litmus.RemoteFence) -> Ways:
         return (lambda: self._path.add("nF", towards=instruction.node),)
 
-    nic_compare_and_set = nic_fetch_add = litmus.refused
+    def nic_compare_and_set(self, instruction: litmus.NicCompareAndSet) -> Ways:
+        """One that fails only fetches."""
+        path = self._path
+
+        def succeeds() -> None:
+            wanted, written = path.computed(instruction.expected), path.computed(instruction.new)
+            old = self._fetched(instruction)
+            path.fix(old, wanted)
+            path.require(path.function(_equal, old, wanted))
+            self._answered(instruction, old, written)
+
+        def fails() -> None:
+            wanted, old = path.computed(instruction.expected), self._fetched(instruction)
+            path.require(path.function(_equal, old, wanted), False)
+            self._answered(instruction, old, None)
+
+        return succeeds, fails
+
+    def nic_fetch_add(self, instruction: litmus.NicFetchAdd) -> Ways:
+        path = self._path
+
+        def added() -> None:
+            operand, old = path.computed(instruction.operand), self._fetched(instruction)
+            self._answered(instruction, old, path.function(_sum, old, operand))
+
+        return (added,)
+
+    def _fetched(self, instruction: litmus.NicAtomic) -> int:
+        node = self._path.program.node_of(instruction.remote)
+        return self._path.read("naR", self._place(instruction.remote), towards=node)
+
+    def _answered(self, instruction: litmus.NicAtomic, old: int, written: int | None) -> None:
+        """The NIC writes, if it does, and then the answer lands."""
+        node = self._path.program.node_of(instruction.remote)
+        if written is not None:
+            self._path.write("naW", self._place(instruction.remote), written, towards=node)
+        self._path.write("nlW", self._place(instruction.local), old, towards=node)
+
     get_accumulate = remote_compare_and_set = flush = litmus.refused
 
 
@@ -112,6 +149,10 @@ def kinds_in_order(program: Program) -> set[tuple[str, str]]:
 
 def _equal(values: Sequence[int]) -> int:
     return int(values[0] == values[1])
+
+
+def _sum(values: Sequence[int]) -> int:
+    return INT32.wrap(values[0] + values[1])
 
 
 def same_queue_pair(candidate: Candidate, first: int, second: int) -> bool:

@@ -54,7 +54,7 @@ def why(program: Program, wanted: Callable[[Outcome], bool], rules: Rules) -> Fo
 
 MOST = 4
 """The largest size of a set of rules that is looked for."""
-MEANING = frozenset(("ib.rf", "ib.rbb", "ib.nfo", "ob.rfb", "ob.rb", "ob.mo", "ob.nfo"))
+MEANING = frozenset(("ib.rf", "ib.rbb", "ib.nfo", "ob.rfb", "ob.rb", "ob.mo", "ob.nfo", "ob.rmw"))
 """The terms that say what reading from a write means, and the order of writes, rather than what the network orders."""
 
 
@@ -76,4 +76,7 @@ def _that_matter(program: Program, rules: Rules) -> Iterator[str]:
     for cell in CELLS:
         if kinds_of(cell) in pairs and rules.orders.at(cell) != "no":
             yield cell
-    yield from (term for term in TERMS if rules.has(term) and (rules.pcie or not term.endswith(".nfo")))
+    idle = [] if rules.pcie else ["ib.nfo", "ob.nfo"]
+    if ("naR", "nlW") not in pairs:
+        idle += ["ob.rmw", "ob.lock"]
+    yield from (term for term in TERMS if rules.has(term) and term not in idle)

@@ -3,7 +3,8 @@ order.
 
 Two tables of ten rows (the earlier event) and ten columns (the later one). A cell is named as in the figure by a letter
 and a number, "ippo.G8" is that of an nrW before an nrR in the upper table. How the figure's rows G to J are read is in
-proofs/models.md.
+proofs/models.md. Rows K and L and columns 11 and 12 are not the figure's: they are for the two accesses of a remote
+atomic.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ Cell = Literal["yes", "no", "sqp"]
 """In order; not in order; in order if both are of one queue pair."""
 Table = tuple[tuple[Cell, ...], ...]
 
-KINDS = ("lR", "lW", "CAS", "F", "P", "nlR", "nrW", "nrR", "nlW", "nF")
-"""The types of events (Definition 4.1), in the order of the rows and columns."""
+KINDS = ("lR", "lW", "CAS", "F", "P", "nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
+"""The types of events (Definition 4.1), in the order of the rows and columns; naR and naW: what a remote atomic
+fetches, and what it writes there."""
+FIGURE = KINDS[:10]
+"""Those that Figure 9 has."""
 NUMBER = {kind: number for number, kind in enumerate(KINDS)}
-ROWS = "ABCDEFGHIJ"
+ROWS = "ABCDEFGHIJKL"
 INSTANTANEOUS = frozenset(KINDS) - {"lW", "nlW", "nrW"}
 """Inst: issued and observable at once."""
 
@@ -30,30 +34,34 @@ def _table(text: str) -> Table:
 
 
 IPPO = _table("""
-    #  1 2 3 4 5 6 7 8 9 10
-    A  + + + + + + + + + +
-    B  + + + + + + + + + +
-    C  + + + + + + + + + +
-    D  + + + + + + + + + +
-    E  + + + + + + + + + +
-    F  . . . . . q q q q q
-    G  . . . . . . q q q q
-    H  . . . . . . . . q q
-    I  . . . . . . . . q q
-    J  . . . . . q q q q q
+    #  1 2 3 4 5 6 7 8 9 10 11 12
+    A  + + + + + + + + + +  +  +
+    B  + + + + + + + + + +  +  +
+    C  + + + + + + + + + +  +  +
+    D  + + + + + + + + + +  +  +
+    E  + + + + + + + + + +  +  +
+    F  . . . . . q q q q q  q  q
+    G  . . . . . . q q q q  q  q
+    H  . . . . . . . . q q  .  .
+    I  . . . . . . . . q q  .  .
+    J  . . . . . q q q q q  q  q
+    K  . . . . . . . . q q  .  .
+    L  . . . . . . . . q q  .  .
 """)
 OPPO = _table("""
-    #  1 2 3 4 5 6 7 8 9 10
-    A  + + + + + + + + + +
-    B  . + + + . + + + + +
-    C  + + + + + + + + + +
-    D  + + + + + + + + + +
-    E  + + + + + + + + + +
-    F  . . . . . q q q q q
-    G  . . . . . . q q q .
-    H  . . . . . . . . q q
-    I  . . . . . . . . q .
-    J  . . . . . q q q q q
+    #  1 2 3 4 5 6 7 8 9 10 11 12
+    A  + + + + + + + + + +  +  +
+    B  . + + + . + + + + +  +  +
+    C  + + + + + + + + + +  +  +
+    D  + + + + + + + + + +  +  +
+    E  + + + + + + + + + +  +  +
+    F  . . . . . q q q q q  q  q
+    G  . . . . . . q q q .  q  q
+    H  . . . . . . . . q q  .  .
+    I  . . . . . . . . q .  .  .
+    J  . . . . . q q q q q  q  q
+    K  . . . . . . . . q q  .  .
+    L  . . . . . . . . q q  .  .
 """)
 
 
@@ -99,8 +107,14 @@ def kinds_of(cell: str) -> tuple[str, str]:
     return KINDS[row], KINDS[column]
 
 
-CELLS = tuple(cell_of(table, earlier, later) for table in ("ippo", "oppo") for earlier in KINDS for later in KINDS)
+def _cells(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(cell_of(table, earlier, later) for table in ("ippo", "oppo") for earlier in kinds for later in kinds)
+
+
+CELLS = _cells(KINDS)
 """The names of all cells."""
+CELLS_OF_THE_FIGURE = _cells(FIGURE)
+"""Those that Figure 9 has."""
 
 
 def _place(cell: str) -> tuple[str, int, int]:
@@ -118,6 +132,8 @@ TERMS: dict[str, str] = {
     "ob.nfo": "observed-before: the order of reads and writes at an adapter (PCIe)",
     "ob.rb": "observed-before: a read, before the writes that it does not see",
     "ob.mo": "observed-before: the writes to a location in the order in which they reach it",
+    "ob.rmw": "observed-before: what a remote atomic fetches, before what it writes there",
+    "ob.lock": "observed-before: of two remote atomics on a node all of the one, before what the other one fetches",
 }
 """The terms of ib and ob (Definition 4.4) beside ippo and oppo."""
 
@@ -142,6 +158,8 @@ PREMISES: dict[str, str] = {
     "pf.once": "Definition 4.2: an operation is polled at most once",
     "rfb.sqp": "without PCIe: rf_b holds rf within a queue pair",
     "rbb.sqp": "without PCIe: rb_b holds rb within a queue pair",
+    "sqp.naR": "without PCIe: rf_b and rb_b hold nothing of what a remote atomic fetches, for that is in memory",
+    "lock.failed": "a remote compare-and-set that fails is ordered by the lock, too",
 }
 """Premises of the definitions; leaving one out lifts its restriction (or its exemption)."""
 
@@ -150,7 +168,8 @@ def _meaning(cell: str) -> str:
     table, earlier, later = cell.partition(".")[0], *kinds_of(cell)
     same = " of the same queue pair" if FIGURE_9.at(cell) == "sqp" else ""
     verb = "issued" if table == "ippo" else "observed"
-    return f"Figure 9: {earlier} before {later}{same} is {verb} before it"
+    where = "Figure 9" if cell in CELLS_OF_THE_FIGURE else "remote atomics"
+    return f"{where}: {earlier} before {later}{same} is {verb} before it"
 
 
 RULES: dict[str, str] = {
@@ -164,33 +183,37 @@ RULES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules in force: Figure 9, and which of :data:`RULES` are left out."""
+    """The rules in force: Figure 9, and which of :data:`RULES` are left out. ``glob``: the two accesses of a remote
+    atomic are one."""
 
     orders: Orders = FIGURE_9
     without: frozenset[str] = frozenset()
     pcie: bool = True
     placed: bool = False
+    glob: bool = False
 
     @staticmethod
-    def of(*, pcie: bool = True, placed: bool = False, without: frozenset[str] = frozenset()) -> Rules:
+    def of(
+        *, pcie: bool = True, placed: bool = False, glob: bool = False, without: frozenset[str] = frozenset()
+    ) -> Rules:
         """Figure 9 as it is, ``without`` some rules. Raises ValueError for a name that is not in :data:`RULES`."""
         if unknown := sorted(without - RULES.keys()):
             raise ValueError(f"RDMA-TSO has no rule {', '.join(unknown)}")
-        return Rules.with_orders(FIGURE_9, pcie=pcie, placed=placed, without=without)
+        return Rules.with_orders(FIGURE_9, pcie=pcie, placed=placed, glob=glob, without=without)
 
     @staticmethod
-    def with_orders(orders: Orders, *, pcie: bool, placed: bool, without: frozenset[str]) -> Rules:
+    def with_orders(orders: Orders, *, pcie: bool, placed: bool, glob: bool, without: frozenset[str]) -> Rules:
         """The same for other ``orders`` than Figure 9."""
         for cell in without & frozenset(CELLS):
             orders = orders.with_cell(cell, "no")
         if not pcie:
             orders = orders.with_cell("oppo.G8", "no").with_cell("oppo.G9", "no")
-        return Rules(orders, without - frozenset(CELLS), pcie, placed)
+        return Rules(orders, without - frozenset(CELLS), pcie, placed, glob)
 
     def leaving_out(self, without: frozenset[str]) -> Rules:
         """These rules without some more."""
         more = self.without | without
-        return Rules.with_orders(self.orders, pcie=self.pcie, placed=self.placed, without=more)
+        return Rules.with_orders(self.orders, pcie=self.pcie, placed=self.placed, glob=self.glob, without=more)
 
     def has(self, rule: str) -> bool:
         return rule not in self.without

@@ -23,8 +23,8 @@ Edges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Two events of which one must come first, with the edges for either: two writes to a location, or a read and a
-    write of an adapter."""
+    """Two events of which one must come first, with the edges for either: two writes to a location, a read and a write
+    of an adapter, or what two remote atomics on a node fetch."""
 
     first: int
     second: int
@@ -47,6 +47,10 @@ class Graph:
             if not third or not exempt:
                 self.seen[number] = size
                 size += 1
+        self.updates = {number - 1: number for number, action in enumerate(actions) if action.kind == "naW"}
+        """The naW of each remote atomic that writes, by its naR; with IBV_ATOMIC_GLOB both have one point."""
+        for fetched, updated in self.updates.items() if rules.glob else ():
+            self.issue[updated], self.seen[updated] = self.issue[fetched], self.seen[fetched]
         self.modified = self.seen
         if not rules.has("ob.mo"):
             self.modified = list(range(size, size + count))
@@ -64,6 +68,8 @@ class Graph:
             edges += [(issue[a], issue[b]) for a, b in self.preserved("ippo")]
         if rules.has("ob"):
             edges += [(seen[a], seen[b]) for a, b in self.preserved("oppo")]
+        if rules.has("ob") and rules.has("ob.rmw") and not rules.glob:
+            edges += [(seen[fetched], seen[updated]) for fetched, updated in self.updates.items()]
         for poll, write in self.polled.items():
             if rules.has("ib.pf") and rules.has("ib"):
                 edges.append((issue[write], issue[poll]))
@@ -95,6 +101,8 @@ class Graph:
 
     def by_later_write(self, read: int, write: int) -> Edges:
         """The edges that hold when ``read`` reads from a write that is before ``write`` in mo."""
+        if self.rules.glob and self.updates.get(read) == write:
+            return ()
         edges = []
         if self.rules.has("ib") and self.rules.has("ib.rbb") and self.buffered_rb(read, write):
             edges.append((self.issue[read], self.issue[write]))
@@ -113,7 +121,7 @@ class Graph:
     def _buffered(self, name: str, source: int, first: str, target: int, second: str) -> bool:
         has, one, other = self.rules.has, self.candidate.actions[source], self.candidate.actions[target]
         if not self.rules.pcie and has(f"{name}.sqp") and same_queue_pair(self.candidate, source, target):
-            return True
+            return "naR" not in (one.kind, other.kind) or not has("sqp.naR")
         return (
             (one.kind == first or not has(f"{name}.{first}"))
             and (one.thread == other.thread or not has(f"{name}.sthd"))
@@ -140,6 +148,29 @@ class Graph:
             for writes in self.candidate.writes.values()
             for place, first in enumerate(writes)
             for second in writes[place + 1 :]
+        ]
+
+    def lock_choices(self) -> list[Choice]:
+        """The lock of the adapter of each node: a choice for any two remote atomics there."""
+        rules, seen = self.rules, self.seen
+        if rules.glob or not (rules.has("ob") and rules.has("ob.lock")):
+            return []
+        actions = self.candidate.actions
+        fetches = [
+            number
+            for number, action in enumerate(actions)
+            if action.kind == "naR" and (number in self.updates or rules.has("lock.failed"))
+        ]
+        return [
+            Choice(
+                one,
+                other,
+                ((seen[self.updates.get(one, one)], seen[other]),),
+                ((seen[self.updates.get(other, other)], seen[one]),),
+            )
+            for place, one in enumerate(fetches)
+            for other in fetches[place + 1 :]
+            if actions[one].towards == actions[other].towards
         ]
 
     def flush_choices(self) -> list[Choice]:

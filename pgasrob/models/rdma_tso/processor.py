@@ -6,7 +6,7 @@ Every premise of a rule has a name, and can be left out (``without``), so that t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from itertools import chain
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -14,6 +14,7 @@ from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed
 from pgasrob.models.thread_control import STORE, Change, Control, Execute, MachineThread, value_of
+from pgasrob.program.expressions import INT32
 from pgasrob.stop_points import stop_point
 
 PREMISES = (
@@ -34,7 +35,31 @@ notification; oldest: no write is older), wbL becomes α. placed-before-polled: 
 
 Entry = tuple[str, int, int, int]
 """An entry of a store buffer: ("store", location, value, -1), or an operation with the number of its queue pair:
-("put", remote, local, pair), ("get", local, remote, pair), ("fence", -1, -1, pair)."""
+("put", remote, local, pair), ("get", local, remote, pair), ("fence", -1, -1, pair), ("atomic", local, number, pair)
+with the number of a :class:`Request`."""
+
+
+class Request(NamedTuple):
+    """A remote atomic on its way. ``operand`` is added, or written where ``expected`` is what the location holds."""
+
+    remote: int
+    operand: int
+    expected: int | None = None
+
+    def written(self, held: int) -> int | None:
+        """What it writes to a location that holds a value; None for nothing."""
+        if self.expected is None:
+            return INT32.wrap(held + self.operand)
+        return self.operand if held == self.expected else None
+
+
+class Update(NamedTuple):
+    """A remote atomic that has fetched ``held`` from a location and still has to write ``new`` there."""
+
+    remote: int
+    held: int
+    new: int
+
 
 Pair = TypeVar("Pair")
 
@@ -95,6 +120,7 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
         self.nodes = sorted({node for each in self.graph.instructions if (node := node_of(program, each)) >= 0})
         self._pair_of = {node: place for place, node in enumerate(self.nodes)}
         self.puts_ahead, self.polls_ahead = self._ahead(litmus.Put), self._ahead(litmus.Poll)
+        self.requests, self.updates = Numbers[Request](), Numbers[Update]()
         self._pairs = pairs(self)
         self.initial: Local[Pair] = Local(0, (0,) * len(thread.registers), (), (self._pairs.empty,) * len(self.nodes))
         self._control = Control(self.graph, self.visit)
@@ -249,7 +275,28 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
 
         return execute
 
-    nic_compare_and_set = nic_fetch_add = litmus.refused
+    def _atomic(self, instruction: litmus.NicAtomic) -> Execute[Local[Pair]]:
+        """A remote atomic enters the store buffer, with its operands as they are now."""
+        node = node_of(self.program, instruction)
+        pair, to, source = self._pair_of[node], *map(self.program.place, (instruction.local, instruction.remote))
+        fetch, update = Begun("naR", source, ("fetch", node)), Begun("naW", source, ("update", node))
+        begins = (fetch, update, Begun("nlW", to, ("land", node)))
+        steps = (Step(self.number, instruction.word, instruction, begins),)
+        match instruction:
+            case litmus.NicFetchAdd(operand=operand):
+                values = [value_of(operand, instruction)]
+            case litmus.NicCompareAndSet(expected=expected, new=new):
+                values = [value_of(new, instruction), value_of(expected, instruction)]
+
+        def execute(local: Local[Pair]) -> Iterator[Change]:
+            request = Request(source, *(value(local.registers) for value in values))
+            entry = ("atomic", to, self.requests.number(request), pair)
+            yield True, fixed(Result(steps, local._replace(buffer=(*local.buffer, entry))))
+
+        return execute
+
+    nic_compare_and_set = nic_fetch_add = _atomic
+
     get_accumulate = remote_compare_and_set = flush = litmus.refused
 
 
@@ -265,7 +312,24 @@ def sharing_of(program: Program) -> Sharing:
     return Sharing(program, lambda thread, access, node: (access.stage, thread, *(() if node is None else (node,))))
 
 
-Item = TypeVar("Item")
+Item = TypeVar("Item", bound=Hashable)
+
+
+class Numbers(Generic[Item]):
+    """Numbers for what an entry of a buffer has to carry beside its two numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Item, int] = {}
+        self._items: list[Item] = []
+
+    def number(self, item: Item) -> int:
+        number = self._numbers.setdefault(item, len(self._items))
+        if number == len(self._items):
+            self._items.append(item)
+        return number
+
+    def __getitem__(self, number: int) -> Item:
+        return self._items[number]
 
 
 def left_out(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
@@ -286,4 +350,12 @@ def machine_of(
         raise ValueError(f"no premise {', '.join(sorted(unknown))}")
     sharing, reduced = sharing_of(program), reduced and not without
     threads = [Processor(program, number, sharing, without, reduced, pairs) for number in range(len(program.threads))]
-    return Machine(program, threads, sharing.constant if reduced else frozenset())
+    constant = sharing.constant if reduced else frozenset[int]()
+    return Machine(program, threads, constant, hidden=len(locks_of(program)))
+
+
+def locks_of(program: Program) -> dict[int, int]:
+    """The hidden cell of each node whose adapter executes remote atomics: 1 while one has fetched and not written."""
+    instructions = (instruction for thread in program.threads for instruction in thread.graph.instructions)
+    nodes = {node_of(program, each) for each in instructions if isinstance(each, litmus.NicAtomic)}
+    return {node: len(program.locations) + place for place, node in enumerate(sorted(nodes))}

@@ -14,7 +14,7 @@ from typing import Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from pgasrob.models.operational import Access, Option, Queue, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import processor
-from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, Processor, left_out
+from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, Processor, Update, left_out, locks_of
 
 PREMISES = (
     *processor.PREMISES,
@@ -27,10 +27,14 @@ PREMISES = (
     "value-before-notification",
     "fifo-wbR",
     "fifo-wbL",
+    "atomic-waits-for-wbR",
+    "atomic-waits-for-the-lock",
+    "failed-atomic-waits-for-the-lock",
 )
 """The premises of the CPU's rules, then those of the write-back buffers. put-reads-behind-wbL, get-waits-for-wbR: those
 that Figure 7 highlights. ...-looks-in-..., ...-takes-the-latest-in-...: M ◁ wb, which replaces them without the
-guarantee of PCI Express. value-before-notification: (x := v) is older than its cn."""
+guarantee of PCI Express. value-before-notification: (x := v) is older than its cn. atomic-...: wbR = ε, with that
+guarantee and without; no other remote atomic on the node has fetched and not written."""
 
 Write = tuple[int, int]
 """The location and the value of a write in a write-back buffer."""
@@ -78,9 +82,9 @@ class QueuePairs(ABC, Generic[Pair]):
     may, where no other part accesses the location.
     """
 
-    def __init__(self, thread: Processor[Pair], pcie: bool, placed: bool) -> None:
-        self._thread, self._pcie, self._placed = thread, pcie, placed
-        self._number = thread.number
+    def __init__(self, thread: Processor[Pair], pcie: bool, placed: bool, glob: bool) -> None:
+        self._thread, self._pcie, self._placed, self._glob = thread, pcie, placed, glob
+        self._number, self._locks = thread.number, locks_of(thread.program)
 
     @property
     @abstractmethod
@@ -209,3 +213,41 @@ class QueuePairs(ABC, Generic[Pair]):
         if not mine:
             calm = self._thread.sharing.calm((end.stage, self._number, node), location)
             yield calm, Option((location,), result)
+
+    def _fetch_to_update(
+        self, number: int, pair: Pair, request: int, before: tuple[int, int], after: Callable[[str, int], Local[Pair]]
+    ) -> Iterator[PairChange]:
+        """A remote atomic, with so many ``before`` it that have not fetched and not written, fetches. ``after`` has its
+        entry become "held" with the number of an :class:`Update`, or "got" with the value where nothing is written or,
+        with IBV_ATOMIC_GLOB, everything is in this step."""
+        node, has = self._thread.nodes[number], self._has
+        if pair.remote and has("atomic-waits-for-wbR"):
+            return
+        wanted, lock = self._thread.requests[request], self._locks[node]
+
+        def result(held: int, locked: int) -> Result | None:
+            new = wanted.written(held)
+            waits = "failed-atomic-waits-for-the-lock" if new is None else "atomic-waits-for-the-lock"
+            if locked and has(waits):
+                return None
+            fetched = Access(("fetch", node), before[0], wanted.remote, held)
+            written = Access(("update", node), before[1], wanted.remote, None, new)
+            if new is not None and not self._glob:
+                step = Step(self._number, "fetch to update", None, (), (fetched,))
+                update = self._thread.updates.number(Update(wanted.remote, held, new))
+                return Result((step,), after("held", update), ((lock, 1),))
+            name = "failed rcas" if new is None else "fetch and update"
+            writes = () if new is None else ((wanted.remote, new),)
+            return Result((Step(self._number, name, None, (), (fetched, written)),), after("got", held), writes)
+
+        yield False, Option((wanted.remote, lock), result)
+
+    def _update(
+        self, number: int, update: int, before: int, after: Callable[[str, int], Local[Pair]]
+    ) -> Iterator[PairChange]:
+        """A remote atomic, with so many ``before`` it that have not written, writes to memory; only then it is
+        answered."""
+        node, (remote, held, new) = self._thread.nodes[number], self._thread.updates[update]
+        access = Access(("update", node), before, remote, None, new)
+        writes = (remote, new), (self._locks[node], 0)
+        yield False, fixed(Result((Step(self._number, "update", None, (), (access,)),), after("got", held), writes))

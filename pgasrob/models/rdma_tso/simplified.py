@@ -6,6 +6,8 @@ the pipe does what the concrete machine would let it do when no older entry keep
 - put: its source is read when nothing older is a put that has not been read or an rfence, and wbL is cn*;
 - put with its value: it goes to wbR, and an acknowledgement stays, when nothing older is a put or an rfence;
 - get: it is fetched when nothing older is a put or an rfence, and wbR is empty;
+- remote atomic: it fetches when a get would be, with or without PCI Express; then it writes, and then it is as a get
+  that has been fetched;
 - at the head: an acknowledgement becomes a notification in wbL, a get that has been fetched a write and a notification
   there, an rfence nothing.
 """
@@ -13,6 +15,7 @@ the pipe does what the concrete machine would let it do when no older entry keep
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from pgasrob.models.litmus.litmus_program import Program
@@ -29,6 +32,8 @@ PREMISES = (
     "arrival-behind-rfence",
     "fetch-behind-puts",
     "fetch-behind-rfence",
+    "atomic-behind-puts",
+    "atomic-behind-rfence",
     "acknowledged-at-the-head",
     "returned-at-the-head",
     "rfence-at-the-head",
@@ -38,7 +43,8 @@ PREMISES = (
 
 class SimplePair(NamedTuple):
     """``pipe``: ("put", remote, local), ("value", remote, value), ("ack", 0, 0), ("get", local, remote), ("got", local,
-    value), ("fence", -1, -1). ``remote`` is wbR, ``returned`` wbL."""
+    value), ("fence", -1, -1), ("atomic", local, request), ("held", local, update). ``remote`` is wbR, ``returned``
+    wbL."""
 
     pipe: tuple[tuple[str, int, int], ...] = ()
     remote: tuple[Write, ...] = ()
@@ -71,16 +77,16 @@ class SimplePairs(QueuePairs[SimplePair]):
         """
         pipe, has = pair.pipe, self._has
         unread = unplaced = fenced = unfetched = False
-        sources = fetches = fences = 0
+        sources = fetches = fences = updates = 0
         for place, (kind, first, second) in enumerate(pipe):
+
+            def becomes(kind: str, value: int, place: int = place, target: int = first) -> Local[SimplePair]:
+                return then(pair._replace(pipe=at(pipe, place, (kind, target, value))))
+
             match kind:
                 case "put":
                     if not (unread and has("source-behind-puts")) and not (fenced and has("source-behind-rfence")):
-
-                        def read(value: int, place: int = place, remote: int = first) -> Local[SimplePair]:
-                            return then(pair._replace(pipe=at(pipe, place, ("value", remote, value))))
-
-                        yield from self._read(SOURCE, number, pair, second, sources, read)
+                        yield from self._read(SOURCE, number, pair, second, sources, partial(becomes, "value"))
                     unread = unplaced = True
                     sources += 1
                 case "value":
@@ -92,13 +98,18 @@ class SimplePairs(QueuePairs[SimplePair]):
                     unplaced = True
                 case "get":
                     if not (unplaced and has("fetch-behind-puts")) and not (fenced and has("fetch-behind-rfence")):
-
-                        def fetched(value: int, place: int = place, target: int = first) -> Local[SimplePair]:
-                            return then(pair._replace(pipe=at(pipe, place, ("got", target, value))))
-
-                        yield from self._read(FETCH, number, pair, second, fetches, fetched)
+                        yield from self._read(FETCH, number, pair, second, fetches, partial(becomes, "got"))
                     unfetched = True
                     fetches += 1
+                case "atomic":
+                    if not (unplaced and has("atomic-behind-puts")) and not (fenced and has("atomic-behind-rfence")):
+                        yield from self._fetch_to_update(number, pair, second, (fetches, updates), becomes)
+                    unfetched = True
+                    fetches += 1
+                    updates += 1
+                case "held":
+                    yield from self._update(number, second, updates, becomes)
+                    updates += 1
                 case "fence":
                     if not place or not has("rfence-at-the-head"):
                         access = Access(("fence", self._thread.nodes[number]), fences)
@@ -123,7 +134,8 @@ def simplified(
     placed: bool = False,
     without: frozenset[str] = frozenset(),
     reduced: bool = True,
+    glob: bool = False,
 ) -> Machine[Local[SimplePair]]:
     """The machine of ``program``, which RDMA-TSO must not refuse. ``without``: some of :data:`PREMISES`, which also
     switches the reduction off."""
-    return machine_of(program, lambda thread: SimplePairs(thread, pcie, placed), without, PREMISES, reduced)
+    return machine_of(program, lambda thread: SimplePairs(thread, pcie, placed, glob), without, PREMISES, reduced)

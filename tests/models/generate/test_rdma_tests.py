@@ -13,7 +13,7 @@ from pgasrob.models.litmus.expected_outcomes import compare
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.model_table import asked
 from pgasrob.models.rdma_tso.declarative import Declarative
-from pgasrob.models.rdma_tso.orders import CELLS, FIGURE_9
+from pgasrob.models.rdma_tso.orders import CELLS_OF_THE_FIGURE, FIGURE_9
 
 SHORTEST = {
     "ippo.A2": 2,
@@ -86,7 +86,7 @@ def test_cells_that_are_passed_over_change_nothing(size: int) -> None:
 
 
 def test_rules_are_cells_and_places() -> None:
-    assert len(RULES) == len(CELLS) + 100
+    assert len(RULES) == len(CELLS_OF_THE_FIGURE) + 100
     assert cells_of("oppo.B1") == ("oppo.B1",)
     assert cells_of("G8") == ("ippo.G8", "oppo.G8")
     assert changed("G8") == FIGURE_9.with_cell("ippo.G8", "no").with_cell("oppo.G8", "no")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pgasrob.models.litmus.instructions import Get, Put
 from pgasrob.models.litmus.litmus_printer import in_one_line
 from pgasrob.models.litmus.litmus_program import Outcome, Program
-from pgasrob.models.rdma_tso import RdmaTso, Semantics
+from pgasrob.models.rdma_tso import Atomics, RdmaTso, Semantics
 from pgasrob.models.sc import Sc
 
 SEMANTICS: tuple[Semantics, ...] = ("concrete", "simplified", "declarative")
@@ -32,8 +32,10 @@ class Figures:
         return self.programs, self.remote, self.weak, self.outcomes, self.pcie, len(self.disagreements)
 
 
-def outcomes(program: Program, semantics: Semantics, pcie: bool = True, placed: bool = False) -> frozenset[Outcome]:
-    found = RdmaTso(semantics, pcie, placed).outcomes(program)
+def outcomes(
+    program: Program, semantics: Semantics, pcie: bool = True, placed: bool = False, atomics: Atomics = "hca"
+) -> frozenset[Outcome]:
+    found = RdmaTso(semantics, pcie, placed, atomics=atomics).outcomes(program)
     assert found.reason is None
     return frozenset(found.found)
 

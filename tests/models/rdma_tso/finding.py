@@ -18,6 +18,8 @@ from pgasrob.models.litmus.instructions import (
     Instruction,
     Load,
     MemoryFence,
+    NicCompareAndSet,
+    NicFetchAdd,
     Poll,
     Put,
     RemoteFence,
@@ -29,7 +31,7 @@ from pgasrob.models.rdma_tso.execution_search import Search, Solution
 from pgasrob.models.rdma_tso.expansion import kinds_in_order
 from pgasrob.models.rdma_tso.orders import Rules, kinds_of
 from pgasrob.program.expressions import Const
-from tests.models.rdma_tso.mutants import flipped, flips, implied
+from tests.models.rdma_tso.mutants import OPERATIONS, flipped, flips, implied
 
 Texts = tuple[tuple[int, tuple[Instruction, ...]], ...]
 """The node and the instructions of each thread. Loads are into registers that :func:`program_of` numbers."""
@@ -70,7 +72,7 @@ class Writer:
     """Writes threads at random."""
 
     def __init__(self, random: Random, nodes: int) -> None:
-        self.random, self.nodes, self.value = random, nodes, 0
+        self.random, self.nodes, self.value, self.atomics = random, nodes, 0, 0
 
     def fresh(self) -> int:
         self.value = self.value % 9 + 1
@@ -103,19 +105,25 @@ class Writer:
             case "nrR" | "nlW":
                 into = Cell(f"p{node}") if self.random.random() < 0.3 else self.local(node)
                 return Get(into, self.local(other))
+            case "naR" | "naW":
+                into, fresh = Cell(f"p{node}") if self.random.random() < 0.5 else self.local(node), Const(self.fresh())
+                if self.random.random() < 0.4:
+                    return NicFetchAdd(into, self.local(other), fresh)
+                return NicCompareAndSet(into, self.local(other), Const(self.random.choice((0, 0, 9))), fresh)
         return RemoteFence(other)
 
     def block(self, node: int, most: int) -> list[Instruction]:
-        weights = {"lR": 5, "lW": 5, "CAS": 1, "F": 1, "P": 4, "nlR": 3, "nrR": 3, "nF": 1}
+        weights = {"lR": 5, "lW": 5, "CAS": 1, "F": 1, "P": 4, "nlR": 3, "nrR": 3, "nF": 1, "naR": self.atomics}
         kinds = self.random.choices(list(weights), list(weights.values()), k=self.random.randint(0, most))
         return [self.instruction(node, kind) for kind in kinds]
 
     def program(self, kinds: tuple[str, str] | None) -> Texts:
         random = self.random
+        self.atomics = 2 * (kinds is not None and not {"naR", "naW"}.isdisjoint(kinds))
         first: list[Instruction] = []
         if kinds is not None:
             pair = [self.instruction(1, kinds[0])]
-            if kinds not in (("nlR", "nrW"), ("nrR", "nlW")) or random.random() < 0.5:
+            if kinds not in OPERATIONS or random.random() < 0.5:
                 pair += [*self.block(1, 1), self.instruction(1, kinds[1])]
             first = self.block(1, 2) + pair + self.block(1, 2)
         else:
@@ -133,7 +141,7 @@ def fair(threads: Texts) -> bool:
         pending: dict[int, int] = {}
         for each in instructions:
             match each:
-                case Get(_, remote) | Put(remote, _):
+                case Get(_, remote) | Put(remote, _) | NicCompareAndSet(_, remote) | NicFetchAdd(_, remote):
                     node = NODE[remote.name]
                     pending[node] = pending.get(node, 0) + 1
                 case Poll(node):
@@ -205,8 +213,8 @@ def noticed_by(
 
 
 def main() -> None:
-    """Print a program for each flip of a cell that no argument implies: ``finding.py SEED TRIES``."""
-    rules = Rules.of()
+    """Print a program for each flip of a cell that no argument implies: ``finding.py SEED TRIES [no-pcie]``."""
+    rules = Rules.of(pcie="no-pcie" not in sys.argv)
     changes: dict[str, tuple[Rules, tuple[str, str] | None]] = {
         str(flip): (flipped(rules, flip), kinds_of(flip.cell)) for flip in flips(rules) if not implied(flip, rules)
     }

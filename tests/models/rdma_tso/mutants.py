@@ -4,7 +4,8 @@ A *flip* puts another value into a cell of Figure 9. Of yes, no and sqp the last
 has no queue pair. A flip is *implied* when the other edges have the same closure with it and without: then it never
 changes what is consistent. That is decided on short threads: whether two events are ordered by ippo, oppo, nfo, pf,
 rf_b or rb_b depends on these two alone, so the edges of a short thread are those that its events have in any thread
-that they are part of. An event of a put or get comes with the other one of the operation.
+that they are part of. An event of a put or get comes with the other one of the operation, those of a remote atomic come
+with the others, once with its write and once without. The lock orders the events of two such operations.
 
 1. Where the short threads that consist of the two instructions (or the one) that the events of the cell belong to have
    the same closure with the flip and without, an edge that the flip takes away follows from edges that are left, and
@@ -23,7 +24,7 @@ That there is no fourth kind of implied flip is not claimed: flips that none of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from pgasrob.models.candidate_executions import Candidate, Path
@@ -34,6 +35,7 @@ from pgasrob.models.litmus.instructions import (
     Instruction,
     Load,
     MemoryFence,
+    NicCompareAndSet,
     Poll,
     Put,
     RemoteFence,
@@ -47,7 +49,7 @@ from pgasrob.models.rdma_tso.points import Edges, Graph
 from pgasrob.models.relations import joined
 from pgasrob.program.expressions import Const
 
-WITH_QUEUE_PAIR = frozenset(("P", "nlR", "nrW", "nrR", "nlW", "nF"))
+WITH_QUEUE_PAIR = frozenset(("P", "nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW"))
 """Types whose labels name a remote node. For all others `sqp` is the same as `no`."""
 
 
@@ -73,7 +75,7 @@ def flips(rules: Rules) -> Iterator[Flip]:
 
 def flipped(rules: Rules, flip: Flip) -> Rules:
     """The rules with that change."""
-    return Rules(rules.orders.with_cell(flip.cell, flip.value), rules.without, rules.pcie, rules.placed)
+    return replace(rules, orders=rules.orders.with_cell(flip.cell, flip.value))
 
 
 LOCATIONS = tuple(Location(name, node) for name, node in (("a", 1), ("b", 1), ("y", 2), ("z", 3)))
@@ -100,6 +102,8 @@ def instruction(kind: str, node: int) -> Instruction:
             return Get(Cell("b"), remote)
         case "nF":
             return RemoteFence(node)
+        case "naR" | "naW":
+            return NicCompareAndSet(Cell("b"), remote, Const(0), Const(1))
     raise AssertionError(kind)
 
 
@@ -114,32 +118,37 @@ class Short:
 
 
 def closures(short: Short, rules: Rules) -> list[list[int] | None]:
-    """For each way in which its events may be ordered by nfo, pf, rf_b and rb_b, the closure of all edges among the
-    points that are not hidden, None where that is a cycle."""
+    """For each way in which its events may be ordered by nfo, locks, pf, rf_b and rb_b, the closure of all edges among
+    the points that are not hidden, None where that is a cycle. Remote atomics succeed or fail."""
     program = Program(LOCATIONS, (Thread(1, ("r",), straight(short.instructions)),))
-    path = Path(program, 0)
-    for number, each in enumerate(short.instructions):
-        path.operation = number
-        expand(path, each)[0]()
-    graph = Graph(Candidate(program, (path,)), rules, {})
+    found: list[list[int] | None] = []
+    for fails in product(*((0, 1) if isinstance(each, NicCompareAndSet) else (0,) for each in short.instructions)):
+        path = Path(program, 0)
+        for number, (each, way) in enumerate(zip(short.instructions, fails, strict=True)):
+            path.operation = number
+            expand(path, each)[way]()
+        found += _closures(short, rules, path)
+    return found
+
+
+def _closures(short: Short, rules: Rules, path: Path) -> Iterator[list[int] | None]:
+    graph = Graph(Candidate(path.program, (path,)), rules, {})
     hidden = 0
     for number, action in enumerate(path.actions):
         if short.hidden(action.operation, action.kind):
             hidden |= 1 << graph.issue[number]
             hidden |= 0 if short.issue_alone else 1 << graph.seen[number]
-    found: list[list[int] | None] = []
     for edges in product(*ways(graph)):
         rows = graph.start
         for source, target in (edge for some in edges for edge in some):
             rows = None if rows is None else joined(rows, source, target)
-        shown = None if rows is None else [0 if hidden >> n & 1 else row & ~hidden for n, row in enumerate(rows)]
-        found.append(shown)
-    return found
+        yield None if rows is None else [0 if hidden >> n & 1 else row & ~hidden for n, row in enumerate(rows)]
 
 
 def ways(graph: Graph) -> Iterator[tuple[Edges, ...]]:
-    """For each pair of events that nfo, pf, rf_b or rb_b may order beside the tables, the edges of every such order."""
-    for choice in graph.flush_choices():
+    """For each pair of events that nfo, a lock, pf, rf_b or rb_b may order beside the tables, the edges of every such
+    order."""
+    for choice in (*graph.flush_choices(), *graph.lock_choices()):
         yield choice.forward, choice.backward
     actions, issue, seen = graph.candidate.actions, graph.issue, graph.seen
     for one, other in product(range(len(actions)), repeat=2):
@@ -151,7 +160,7 @@ def ways(graph: Graph) -> Iterator[tuple[Edges, ...]]:
             yield (), ((issue[one], issue[other]),), ((issue[other], issue[one]), (seen[other], seen[one]))
 
 
-READS_AND_WRITES = {("lW", "lR"), ("nlW", "nlR"), ("nrW", "nrR")}
+READS_AND_WRITES = {("lW", "lR"), ("nlW", "nlR"), ("nrW", "nrR"), ("nrW", "naR")}
 NODES = (2, 3)
 
 
@@ -193,8 +202,8 @@ def threads_through(flip: Flip, first: bool) -> Iterator[Short]:
             yield Short((*pair[:place], instruction(kind, node), *pair[place:]), hidden, issue_alone=True)
 
 
-OPERATIONS = (("nlR", "nrW"), ("nrR", "nlW"))
-"""Types of events that one put or get has."""
+OPERATIONS = (("nlR", "nrW"), ("nrR", "nlW"), ("naR", "naW"), ("naR", "nlW"), ("naW", "nlW"))
+"""Types of events that one put, get or remote atomic has."""
 
 
 def implied(flip: Flip, rules: Rules) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations, product
 from random import Random
 
@@ -27,10 +28,12 @@ Pair = tuple[int, int]
 
 
 def executions(program: Program, rules: Rules) -> Iterator[Execution]:
-    """Everything that Definitions 4.2 and 4.3 allow: any rf, mo and nfo."""
+    """Everything that Definitions 4.2 and 4.3 allow: any rf, mo and nfo, and any order of remote atomics on a node."""
     for candidate in candidates(program, expand):
         for polled in polls_from(candidate, rules):
-            flushes = [(c.first, c.second) for c in Graph(candidate, rules, polled).flush_choices()]
+            graph = Graph(candidate, rules, polled)
+            flushes = [(c.first, c.second) for c in graph.flush_choices()]
+            locks = [(c.first, c.second) for c in graph.lock_choices()]
             for sources in all_sources(candidate):
                 values = Values(candidate, sources)
                 try:
@@ -41,9 +44,11 @@ def executions(program: Program, rules: Rules) -> Iterator[Execution]:
                 if not values.may_hold():
                     continue
                 for orders in product(*(permutations(writes) for writes in candidate.writes.values())):
-                    for way in product((False, True), repeat=len(flushes)):
-                        nfo = {(b, a) if back else (a, b) for (a, b), back in zip(flushes, way, strict=True)}
-                        yield execution(candidate, values, orders, polled, nfo)
+                    for way in product((False, True), repeat=len(flushes + locks)):
+                        chosen = [(b, a) if back else (a, b) for (a, b), back in zip(flushes + locks, way, strict=True)]
+                        nfo = set(chosen[: len(flushes)])
+                        lock = {(graph.updates.get(a, a), b) for a, b in chosen[len(flushes) :]}
+                        yield execution(candidate, values, orders, polled, nfo, lock)
 
 
 def all_sources(candidate: Candidate) -> Iterator[list[int | None]]:
@@ -64,6 +69,7 @@ def execution(
     orders: tuple[tuple[int, ...], ...],
     polled: dict[int, int],
     nfo: set[Pair],
+    lock: set[Pair],
 ) -> Execution:
     events = candidate.events(values)
     shift = len(events) - len(candidate.actions)
@@ -89,6 +95,7 @@ def execution(
             "rb": frozenset((r, b) for w, r in rf for a, b in mo if a == w and b != r),
             "pf": frozenset((write + shift, poll + shift) for poll, write in polled.items()),
             "nfo": frozenset((a + shift, b + shift) for a, b in nfo),
+            "lock": frozenset((a + shift, b + shift) for a, b in lock),
         },
         candidate.outcome(values, last),
     )
@@ -101,10 +108,12 @@ def essence(found: Execution) -> tuple[object, ...]:
 def changed_at_random(random: Random) -> Rules:
     """Rules with some of them left out, and some cells of Figure 9 as they are not."""
     without = frozenset(random.sample(sorted(RULES), random.choice((0, 0, 1, 2))))
-    rules = Rules.of(pcie=random.random() < 0.7, placed=random.random() < 0.2, without=without)
+    rules = Rules.of(
+        pcie=random.random() < 0.7, placed=random.random() < 0.2, glob=random.random() < 0.2, without=without
+    )
     for cell in random.sample(CELLS, random.choice((0, 0, 1, 3))):
         orders = rules.orders.with_cell(cell, random.choice(("yes", "no", "sqp")))
-        rules = Rules(orders, rules.without, rules.pcie, rules.placed)
+        rules = replace(rules, orders=orders)
     return rules
 
 
@@ -116,11 +125,20 @@ def model(rules: Rules) -> Declarative:
 
 @pytest.mark.parametrize("seed", range(examples(120)))
 def test_the_search_finds_what_the_definition_says(seed: int) -> None:
-    """All rf, mo and nfo are tried; an execution is consistent when no condition as printed is violated. Of executions
-    that differ in nfo alone the search finds one."""
-    random = Random(seed)
-    program = random_program(random, "rdma-tso", statements=5, threads=(1, 2), branching=seed % 3 == 0)
-    rules = Rules.of(pcie=seed % 4 > 0, placed=seed % 8 == 1) if seed % 2 else changed_at_random(random)
+    """All rf, mo, nfo and orders of remote atomics are tried; an execution is consistent when no condition as printed
+    is violated. Of executions that differ in nfo or in these orders alone the search finds one."""
+    random, atomics = Random(seed), seed % 5 > 2
+    program = random_program(
+        random,
+        "rdma-tso",
+        nodes=(2 if atomics else 1, 3),
+        statements=4 if atomics else 5,
+        threads=(1, 2),
+        branching=seed % 3 == 0,
+        remote_atomics=atomics,
+    )
+    rules = Rules.of(pcie=seed % 4 > 0, placed=seed % 8 == 1, glob=seed % 7 == 0)
+    rules = rules if seed % 2 else changed_at_random(random)
     consistent = {essence(each) for each in executions(program, rules) if not violated(each, rules)}
     found = list(model(rules).executions(program))
     assert not any(violated(each, rules) for each in found)
@@ -217,8 +235,8 @@ def test_outcome_robust_is_not_hb_robust() -> None:
     assert not any(has_cycle_of_operations(found) for found in placed.executions(program))
 
 
-def test_kinds_are_those_of_definition_4_1() -> None:
-    text = "x@1 y@2 :: 1: a = x; x = 1; CAS(x, 1, 2); mfence; y^2 = x; x = y^2; rfence(2); poll(2)"
+def test_kinds_are_those_of_definition_4_1_and_of_remote_atomics() -> None:
+    text = "x@1 y@2 :: 1: a = x; x = 1; CAS(x, 1, 2); mfence; y^2 = x; x = y^2; rfence(2); x = rfaa(y^2, 1); poll(2)"
     found = next(Declarative().executions(parse(text).program))
     assert {event.kind for event in found.events} == set(KINDS)
 

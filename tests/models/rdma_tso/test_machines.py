@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from pgasrob.models.litmus.instructions import Instruction
+from pgasrob.models.litmus.instructions import Instruction, NicAtomic
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_printer import in_one_line
 from pgasrob.models.litmus.litmus_program import Graph, Program, Thread
 from pgasrob.models.model_interface import Execution, Refused
 from pgasrob.models.operational import Machine, Step, execution
 from pgasrob.models.operational import outcomes as outcomes_of
-from pgasrob.models.rdma_tso import RdmaTso, Semantics
+from pgasrob.models.rdma_tso import Atomics, RdmaTso, Semantics
 from pgasrob.models.rdma_tso.orders import Rules
 from pgasrob.models.relations import closed, of_pairs, pairs
 from pgasrob.models.sc import Sc
@@ -27,6 +27,7 @@ from tests.support import examples
 
 MACHINES: tuple[Semantics, ...] = ("concrete", "simplified")
 VARIANTS = [(pcie, placed) for pcie in (True, False) for placed in (False, True)]
+ATOMICS: tuple[Atomics, ...] = ("hca", "glob")
 
 # Figures 1 to 3 and what is said of other programs: the program, the values, and in which variants they are allowed.
 EVERYWHERE, NOWHERE = "pcie no-pcie placed", ""
@@ -98,8 +99,8 @@ def test_everything_is_drained_at_the_end_but_for_notifications(semantics: Seman
 def test_what_is_refused(semantics: Semantics) -> None:
     model = RdmaTso(semantics)
     for text, reason in (
-        ("x@1 z@2 :: 1: x = rga(z^2, x)", "no rga: its network"),
-        ("x@1 z@2 :: 1: x = cas(z^2, x, x)", "no cas: its network"),
+        ("x@1 z@2 :: 1: x = rga(z^2, x)", "no rga: the operands of its remote atomics, rcas and rfaa"),
+        ("x@1 z@2 :: 1: x = cas(z^2, x, x)", "no cas: the operands of its remote atomics, rcas and rfaa"),
         ("x@1 z@2 :: 1: flush(2)", r"no flush: poll\(2\) waits for the oldest"),
         ("x@1 :: 1: a = x.n", "no non-atomic accesses"),
         ("x@1 z@2 :: 1: z.n^2 = x", "no non-atomic accesses"),
@@ -130,6 +131,52 @@ def test_the_semantics_agree_on_random_programs(pcie: bool, placed: bool, branch
         program = random_program(random, "rdma-tso", statements=7, branching=branching)
         found = {each: outcomes(program, each, pcie, placed) for each in SEMANTICS}
         assert len(set(found.values())) == 1, in_one_line(program)
+
+
+def with_atomics(random: Random, statements: int, branching: bool = False, **sizes: object) -> Program:
+    """A random program with a remote atomic."""
+    while True:
+        program = random_program(
+            random, "rdma-tso", statements=statements, branching=branching, remote_atomics=True, **sizes
+        )
+        if any(isinstance(each, NicAtomic) for thread in program.threads for each in thread.graph.instructions):
+            return program
+
+
+@pytest.mark.parametrize(("pcie", "states"), [(True, 3_322), (False, 3_684)])
+def test_programs_without_remote_atomics_have_the_states_that_they_had_before_there_were_any(
+    pcie: bool, states: int
+) -> None:
+    random = Random("states")
+    programs = [random_program(random, "rdma-tso", statements=7, branching=number % 2 == 1) for number in range(40)]
+    for semantics in SEMANTICS:
+        found = sum(RdmaTso(semantics, pcie).outcomes(program).states for program in programs)
+        assert found == (380 if semantics == "declarative" else states)
+
+
+@pytest.mark.parametrize("atomics", ATOMICS)
+@pytest.mark.parametrize(("pcie", "placed"), VARIANTS)
+def test_the_semantics_agree_on_random_programs_with_remote_atomics(pcie: bool, placed: bool, atomics: Atomics) -> None:
+    random = Random(f"{pcie} {placed} {atomics}")
+    for number in range(examples(8, 3_000)):
+        program = with_atomics(random, 6, branching=number % 2 == 1)
+        found = {each: outcomes(program, each, pcie, placed, atomics) for each in SEMANTICS}
+        assert len(set(found.values())) == 1, in_one_line(program)
+
+
+@pytest.mark.parametrize("semantics", MACHINES)
+@pytest.mark.parametrize("atomics", ATOMICS)
+def test_what_can_be_done_first_loses_no_outcome_of_remote_atomics(atomics: Atomics, semantics: Semantics) -> None:
+    random, states = Random(f"{semantics} {atomics}"), [0, 0]
+    for number in range(examples(16, 4_000)):
+        pcie, placed = VARIANTS[number % 4]
+        model = RdmaTso(semantics, pcie, placed, atomics=atomics)
+        program = with_atomics(random, 5, branching=number % 8 > 3)
+        few, all_of_them = outcomes_of(model.machine(program)), outcomes_of(model.machine(program, reduced=False))
+        assert few.found.keys() == all_of_them.found.keys(), in_one_line(program)
+        states[0] += few.states
+        states[1] += all_of_them.states
+    assert states[0] * 3 < states[1]
 
 
 @pytest.mark.parametrize("semantics", MACHINES)
@@ -177,25 +224,36 @@ def test_the_campaign(sizes: str) -> None:
 # Runs
 
 
+@pytest.mark.parametrize("atomics", [None, *ATOMICS])
 @pytest.mark.parametrize("semantics", MACHINES)
 @pytest.mark.parametrize(("pcie", "placed"), VARIANTS)
-def test_the_graph_of_a_run_is_a_consistent_execution(semantics: Semantics, pcie: bool, placed: bool) -> None:
-    """Definition 4.4 as it is printed holds of each run that is shown, with nfo as things happened."""
-    random = Random(f"{placed} {pcie} {semantics}")
-    rules = Rules.of(pcie=pcie, placed=placed)
-    model, seen = RdmaTso(semantics, pcie, placed), 0
-    for number in range(examples(40, 1_000)):
-        program = random_program(random, "rdma-tso", statements=7, branching=number % 2 == 1)
+def test_the_graph_of_a_run_is_a_consistent_execution(
+    semantics: Semantics, pcie: bool, placed: bool, atomics: Atomics | None
+) -> None:
+    """Definition 4.4 as it is printed holds of each run that is shown, with nfo and locks as things happened;
+    ``atomics``: of programs with remote atomics."""
+    random = Random(f"{placed} {pcie} {semantics}" + f" {atomics}" * (atomics is not None))
+    rules = Rules.of(pcie=pcie, placed=placed, glob=atomics == "glob")
+    model, seen = RdmaTso(semantics, pcie, placed, atomics=atomics or "hca"), 0
+    for number in range(examples(10 if atomics else 40, 1_000)):
+        branching = number % 2 == 1
+        program = (
+            with_atomics(random, 6, branching)
+            if atomics
+            else random_program(random, "rdma-tso", statements=7, branching=branching)
+        )
         for outcome, run in model.outcomes(program).found.items():
             assert outcome == run.outcome
             assert not violated(with_flush_order(run), rules), in_one_line(program)
             seen += 1
-    assert seen > 50
+    assert seen > (15 if atomics else 50)
 
 
 def with_flush_order(run: Execution) -> Execution:
-    """With nfo: nlR and nlW of a queue pair, and nrR and nrW, in the order in which they took effect; and with pf."""
-    order = set()
+    """With nfo: nlR and nlW of a queue pair, and nrR and nrW, in the order in which they took effect; with the order of
+    remote atomics on each node; and with pf."""
+    order, lock = set(), set()
+    last = {event - 1: event for event in run.order if run.events[event].kind == "naW"}
     for place, one in enumerate(run.order):
         for other in run.order[place + 1 :]:
             first, second = run.events[one], run.events[other]
@@ -204,7 +262,10 @@ def with_flush_order(run: Execution) -> Execution:
                 {"nrR", "nrW"},
             ):
                 order.add((one, other))
-    return replace(run, relations={"pf": frozenset(), **run.relations, "nfo": frozenset(order)})
+            if first.kind == second.kind == "naR" and first.towards == second.towards:
+                lock.add((last.get(one, one), other))
+    more = {"nfo": frozenset(order), "lock": frozenset(lock)}
+    return replace(run, relations={"pf": frozenset(), **run.relations, **more})
 
 
 def test_a_run_as_a_graph() -> None:
@@ -257,21 +318,29 @@ def test_sc_runs_are_runs() -> None:
 # Executions: more than outcomes
 
 
+@pytest.mark.parametrize("atomics", [None, *ATOMICS])
 @pytest.mark.parametrize("semantics", MACHINES)
 @pytest.mark.parametrize(("pcie", "placed"), VARIANTS)
-def test_runs_have_the_graphs_of_consistent_executions(semantics: Semantics, pcie: bool, placed: bool) -> None:
+def test_runs_have_the_graphs_of_consistent_executions(
+    semantics: Semantics, pcie: bool, placed: bool, atomics: Atomics | None
+) -> None:
     """All complete runs of a machine, with what can be done first done first, have together the same po, rf and mo as
-    all consistent executions: a cycle of happens-before is in some run when it is in some execution."""
-    random, model = Random(f"{pcie} {placed}"), RdmaTso(semantics, pcie, placed)
-    declarative, seen = RdmaTso("declarative", pcie, placed), 0
-    for number in range(examples(20, 1_000)):
-        program = random_program(
-            random, "rdma-tso", threads=(2, 2), nodes=(2, 2), statements=5, branching=number % 2 == 1
+    all consistent executions: a cycle of happens-before is in some run when it is in some execution. ``atomics``: on
+    programs with remote atomics."""
+    random = Random(f"{pcie} {placed}" + f" {atomics}" * (atomics is not None))
+    model = RdmaTso(semantics, pcie, placed, atomics=atomics or "hca")
+    declarative, seen = RdmaTso("declarative", pcie, placed, atomics=atomics or "hca"), 0
+    for number in range(examples(5 if atomics else 20, 1_000)):
+        branching = number % 2 == 1
+        program = (
+            with_atomics(random, 5, branching, threads=(2, 2), nodes=(2, 2))
+            if atomics
+            else random_program(random, "rdma-tso", threads=(2, 2), nodes=(2, 2), statements=5, branching=branching)
         )
         runs = {graph(execution(program, run, ())) for run in complete_runs(model.machine(program))}
         assert runs == {graph(each) for each in declarative.executions(program)}, in_one_line(program)
         seen += len(runs)
-    assert seen > examples(40, 80)
+    assert seen > examples(10 if atomics else 40, 80)
 
 
 def complete_runs(machine: Machine[Any]) -> Iterator[list[Step]]:
