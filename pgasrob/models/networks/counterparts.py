@@ -45,9 +45,10 @@ OF_THE_CALCULUS = (
     *_both("notification", "{} has no notifications: no write can ask to come after others"),
     *_both("signal", "{} has no signals that are bundled with operations"),
     Missing(
-        "deferred atomic",
+        "remote atomic",
         RDMA_TSO,
-        "RDMA-TSO has no remote atomics (and towards those of a CPU a network's are not atomic)",
+        "RDMA's remote atomics are an addition and a compare-and-set, here of `int`: no swap, and no other operation",
+        "write it as a loop around compare_swap",
     ),
     Missing(
         "deferred atomic",
@@ -55,9 +56,17 @@ OF_THE_CALCULUS = (
         "coreRMA's remote atomics are an addition and a compare-and-set of 32 bits with operands and result in memory",
         "put the operands into cells, and take the result in one",
     ),
-    *_both(
+    Missing(
         "blocking remote access",
-        "{} has no instruction that accesses the memory of another node at once",
+        RDMA_TSO,
+        "RDMA-TSO has no store to the memory of another node that has arrived when it is over, and no wait for a value "
+        "there",
+        "put the value, or fetch it in a loop",
+    ),
+    Missing(
+        "blocking remote access",
+        CORERMA,
+        "coreRMA has no instruction that accesses the memory of another node at once",
         "issue it, wait, and use what has arrived",
     ),
     *_both(

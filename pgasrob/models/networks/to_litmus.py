@@ -3,12 +3,15 @@
 RDMA-TSO. read and write are get and put on the queue pair of the rank and its peer: all queues to one peer share it.
 Whatever else the calculus promises about their order is lost, and the question is whether that matters. Own memory is
 the CPU's. What a command reads at its issue (a captured put) is loaded, stored to a cell made for it and put from
-there, and counts as one command with the put; so is the store of a value that is put. A barrier after which no rank
+there, and counts as one command with the put; so is the store of a value that is put. Remote additions and
+compare-and-sets are those of the adapter, with operands read when they are issued; blocking ones, and blocking fetches,
+are issued, polled and loaded from where they have landed, all as one command. A barrier after which no rank
 does anything orders nothing; every other one is refused. A wait polls, oldest first, until the last operation of its
 queue to each peer has been polled: notifications of a queue pair come in order, so no notification of that one comes
 before those of the others. This is a wait_local. For a wait, operations that have been polled must be in memory, too:
-gets are; puts are if a later get has been polled (with PCI Express), or with `placed`. A fence has nothing to do: the
-puts of a queue pair are placed in order.
+gets and atomics are; puts are if a later atomic has been polled, or get (with PCI Express), or with `placed`. A fence
+is one of the network for atomics that may be pending; for puts it has nothing to do, as those of a queue pair are
+placed in order.
 
 coreRMA. The same without control flow; a wait is a flush of every peer for which something is pending.
 
@@ -36,16 +39,20 @@ from pgasrob.models.litmus.instructions import (
     Instruction,
     Load,
     MemoryFence,
+    NicCompareAndSet,
+    NicFetchAdd,
     Part,
     Poll,
     Put,
     RemoteCompareAndSet,
+    RemoteFence,
     Store,
     accesses,
 )
 from pgasrob.models.litmus.litmus_program import Graph, Location, Program, Thread
 from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.networks.counterparts import CORERMA, RDMA_TSO, missing
+from pgasrob.models.networks.unpolled import Peer, Peers, Unpolled, changed, copies, issued
 from pgasrob.program import core
 from pgasrob.program.commands import show
 from pgasrob.program.control import Transition
@@ -71,25 +78,6 @@ class Translation:
 
     program: Program
     remarks: tuple[str, ...] = ()
-
-
-class Unpolled(NamedTuple):
-    """An operation that has not been polled; ``copy``: the location that it puts from, if that was made for it."""
-
-    is_put: bool
-    queue: int
-    copy: str = ""
-
-
-class Peer(NamedTuple):
-    """The pending operations of a rank to a peer: the unpolled ones, the oldest first, and the queues that have a
-    polled put which may not be in memory yet."""
-
-    unpolled: tuple[Unpolled, ...] = ()
-    unplaced: frozenset[int] = frozenset()
-
-
-Peers = tuple[Peer, ...]
 
 
 def translate(instance: Instance, network: Network, *, pcie: bool = True, placed: bool = False) -> Translation:
@@ -161,7 +149,7 @@ class _Thread:
         self.instance, self.rank, self.network, self.places = instance, rank, network, places
         self.pcie, self.placed = pcie, placed
         names = [f"{name}@{rank}" for name in instance.program.registers]
-        self.register_names = (*names, f"$1@{rank}")
+        self.register_names = (*names, f"$1@{rank}", f"$2@{rank}")
         self.scratch = len(names)
         self.refusals: list[Refusal] = []
         self.remarks: list[str] = []
@@ -170,18 +158,10 @@ class _Thread:
         self._at_the_end = _last_barriers(instance)
 
     def _before_waits(self) -> frozenset[int]:
-        """The control states from which a wait, or a captured put, can be reached. Pending operations matter only
-        there."""
+        """The control states from which a command can be reached to which pending operations matter: only there they
+        are followed."""
         out = self._automaton.out
-        found = {
-            state
-            for state, edges in enumerate(out)
-            if any(
-                isinstance(edge.form, core.Wait)
-                or (isinstance(edge.form, core.Transfer) and (edge.form.captured or edge.form.update) is not None)
-                for edge in edges
-            )
-        }
+        found = {state for state, edges in enumerate(out) if any(self._asks_for_pending(edge.form) for edge in edges)}
         while True:
             stop_point()
             more = {
@@ -190,6 +170,22 @@ class _Thread:
             if not more:
                 return frozenset(found)
             found |= more
+
+    def _asks_for_pending(self, form: core.Form) -> bool:
+        match form:
+            case core.Wait():
+                return True
+            case core.Fence():  # where atomics may be pending
+                edges = self._automaton.transitions
+                return any(isinstance(each.form, core.Transfer) and each.form.update is not None for each in edges)
+            case core.Transfer(captured=captured, update=update):
+                return (captured or update) is not None
+            case core.Immediate(access):
+                return access.cell.rank is not None and constant(access.cell.rank) != self.rank
+            case core.Assign() | core.Test() | core.Bundle() | core.Barrier():
+                return False
+            case _:
+                assert_never(form)
 
     def graph(self) -> Graph:
         """The graph of the rank. It is meaningless where ``refusals`` is not empty."""
@@ -282,8 +278,9 @@ class _Thread:
                 if self.network == CORERMA:
                     raise _No("control flow")
                 return [Assume(condition)], peers
-            case core.Immediate():
-                return self._immediate(form), peers
+            case core.Immediate(access):
+                to = self.rank if access.cell.rank is None else self._number(access.cell.rank)
+                return (self._immediate(form), peers) if to == self.rank else self._blocking(edge, form, to, peers)
             case core.Transfer():
                 return self._transfer(edge, form, peers)
             case core.Wait(queue, local):
@@ -291,11 +288,7 @@ class _Thread:
             case core.Fence(queue, to):
                 if self.network == CORERMA:
                     raise _No("fence")
-                self._number(queue)
-                if to is not None:
-                    self._number(to)
-                self.remarks.append("a fence has nothing to do: the puts of a queue pair are placed in order")
-                return [], peers
+                return self._fence(self._number(queue), None if to is None else self._number(to), peers), peers
             case core.Bundle():
                 return [], peers
             case core.Barrier(name):
@@ -307,10 +300,7 @@ class _Thread:
                 assert_never(form)
 
     def _immediate(self, form: core.Immediate[Place, Expr]) -> Sequence[Instruction]:
-        place = form.access.cell
-        if place.rank is not None and self._number(place.rank) != self.rank:
-            raise _No("blocking remote access")
-        cell = self._cell(place, self.rank)
+        cell = self._cell(form.access.cell, self.rank)
         update = form.update
         if update is not None and update.reads | (form.register is not None) | (form.condition is not None):
             plain = form.condition is None and form.until is None and update.operation == "compare_swap"
@@ -328,11 +318,47 @@ class _Thread:
         register = self.scratch if form.register is None else form.register
         instructions: list[Instruction] = [Load(register, cell)]
         if form.condition is not None:
-            held = Register(self.register_names[register], register)
-            instructions.append(Assume(Binary(form.condition.relation, held, form.condition.value)))
+            instructions.append(Assume(Binary(form.condition.relation, self._held(register), form.condition.value)))
         if form.until is not None:
             instructions.append(Assume(form.until.holds))
         return instructions
+
+    def _blocking(
+        self, edge: Transition, form: core.Immediate[Place, Expr], rank: int, peers: Peers
+    ) -> tuple[Sequence[Instruction], Peers]:
+        """An access to memory of ``rank`` that is over at once: it is issued, polled, and the register loaded from
+        where its result has landed."""
+        update = form.update
+        if self.network == CORERMA or form.condition is not None or form.register is None:
+            raise _No("blocking remote access")
+        copy, remote = self.places.copy(self.rank, edge.occurrence, copies(peers)), self._cell(form.access.cell, rank)
+        if update is None:
+            issue: Instruction = Get(copy, remote)
+        else:
+            issue = self._remote_atomic(update, copy, remote, update.operand, update.expected)
+        after = issued(peers, rank, Unpolled("get" if update is None else "atomic", 0, copy.name))
+        polls = len(after[rank].unpolled)
+        instructions = [issue, *[Poll(rank)] * polls, Load(form.register, copy)]
+        if form.until is not None:
+            instructions.append(Assume(form.until.holds))
+        return instructions, changed(after, rank, self._polled(after[rank], polls))
+
+    def _remote_atomic(
+        self, update: core.Update[Expr], local: Cell, remote: Cell, operand: Expr | None, expected: Expr | None
+    ) -> Instruction:
+        if update.type != INT32 or update.operation not in ("add", "compare_swap") or operand is None:
+            raise _No("remote atomic")
+        self.remarks.append(
+            "a remote atomic fetches and writes in two accesses, between which no other remote atomic of the adapter "
+            "comes"
+        )
+        if update.operation == "add":
+            return NicFetchAdd(local, remote, operand)
+        assert expected is not None
+        return NicCompareAndSet(local, remote, expected, operand)
+
+    def _held(self, register: int) -> Register:
+        return Register(self.register_names[register], register)
 
     def _transfer(
         self, edge: Transition, form: core.Transfer[Place, Expr], peers: Peers
@@ -346,10 +372,13 @@ class _Thread:
         if any(step.after_bundle for step in steps):
             raise _No("signal")
         sets = form.update is not None and form.update.operation == "set" and len(steps) == 1
-        if form.update is not None and not (sets and getattr(edge.command, "atomic", "") == ""):
-            return self._atomic(form, rank, queue, peers)
+        atomic = form.update is not None and not (sets and getattr(edge.command, "atomic", "") == "")
+        if atomic and self.network == CORERMA:
+            return self._accumulate(form, rank, queue, peers)
         if rank == self.rank and self.network == RDMA_TSO:
             raise _No("operation to itself")
+        if atomic:
+            return self._deferred(edge, form, rank, queue, peers)
         first = steps[0].access.cell
         if form.captured is not None or form.update is not None:  # a put of what was read at its issue, or of a value
             if form.captured is not None:
@@ -357,24 +386,47 @@ class _Thread:
             else:
                 assert form.update is not None and form.update.operand is not None
                 read = Assign(self.scratch, form.update.operand)
-            copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
-            held = Register(self.register_names[self.scratch], self.scratch)
-            made: list[Instruction] = [read, Store(copy, held), Put(self._cell(first, rank), copy)]
-            return made, _with(peers, rank, Unpolled(True, queue, copy.name))
+            copy = self.places.copy(self.rank, edge.occurrence, copies(peers))
+            made = [read, Store(copy, self._held(self.scratch)), Put(self._cell(first, rank), copy)]
+            return made, issued(peers, rank, Unpolled("put", queue, copy.name))
         second = steps[1].access.cell
         if first.rank is None:
             moved: Instruction = Put(self._cell(second, rank), self._cell(first, self.rank))
         else:
             moved = Get(self._cell(second, self.rank), self._cell(first, rank))
-        return [moved], _with(peers, rank, Unpolled(first.rank is None, queue))
+        return [moved], issued(peers, rank, Unpolled("put" if first.rank is None else "get", queue))
 
-    def _atomic(
+    def _deferred(
+        self, edge: Transition, form: core.Transfer[Place, Expr], rank: int, queue: int, peers: Peers
+    ) -> tuple[Sequence[Instruction], Peers]:
+        """A remote atomic that carries its operands: those in memory are read when it is issued."""
+        update, cells = form.update, {step.kind: step.access.cell for step in form.steps}
+        assert update is not None
+        if "popb" not in cells:  # it only fetches
+            fetched = Get(self._cell(cells["popc"], self.rank), self._cell(cells["popa"], rank))
+            return [fetched], issued(peers, rank, Unpolled("get", queue))
+        reads: list[Instruction] = []
+        operands = [update.operand, update.expected]
+        for place, kind in enumerate(("popa", "popd")):
+            if kind in cells:
+                register = self.scratch + place
+                reads.append(Load(register, self._cell(cells[kind], self.rank)))
+                operands[place] = self._held(register)
+        if "popc" in cells:
+            local, copy = self._cell(cells["popc"], self.rank), ""
+        else:
+            local = self.places.copy(self.rank, edge.occurrence, copies(peers))
+            copy = local.name
+        issue = self._remote_atomic(update, local, self._cell(cells["popb"], rank), *operands)
+        return [*reads, issue], issued(peers, rank, Unpolled("atomic", queue, copy))
+
+    def _accumulate(
         self, form: core.Transfer[Place, Expr], rank: int, queue: int, peers: Peers
     ) -> tuple[Sequence[Instruction], Peers]:
         update, cells = form.update, {step.kind: step.access.cell for step in form.steps}
         assert update is not None
         wanted = {"add": {"popa", "popb", "popc"}, "compare_swap": {"popa", "popd", "popb", "popc"}}
-        known = self.network == CORERMA and set(cells) == wanted.get(update.operation)
+        known = set(cells) == wanted.get(update.operation)
         if not known or update.type != INT32 or any(step.located for step in form.steps):
             raise _No("deferred atomic")
         operand, result = self._cell(cells["popa"], self.rank), self._cell(cells["popc"], self.rank)
@@ -384,26 +436,35 @@ class _Thread:
             if update.operation == "add"
             else RemoteCompareAndSet(result, remote, self._cell(cells["popd"], self.rank), operand)
         )
-        return [instruction], _with(peers, rank, Unpolled(True, queue))
+        return [instruction], issued(peers, rank, Unpolled("atomic", queue))
 
     def _wait(self, queue: int, local: bool, peers: Peers) -> tuple[Sequence[Instruction], Peers]:
         if self.network == CORERMA:
             return self._flush(queue, local, peers)
         instructions: list[Instruction] = []
         left: list[Peer] = []
-        for rank, (unpolled, unplaced) in enumerate(peers):
-            mine = [place for place, operation in enumerate(unpolled) if operation.queue == queue]
+        for rank, peer in enumerate(peers):
+            mine = [place for place, operation in enumerate(peer.unpolled) if operation.queue == queue]
             polls = max(mine, default=-1) + 1
             instructions += [Poll(rank)] * polls
-            for operation in unpolled[:polls]:
-                if operation.is_put:
-                    unplaced |= set() if self.placed else {operation.queue}
-                elif self.pcie:
-                    unplaced = frozenset()
-            if not local and queue in unplaced:
+            left.append(self._polled(peer, polls))
+            if not local and queue in left[-1].unplaced:
                 raise _No("wait" if self.pcie else "wait without PCI Express")
-            left.append(Peer(unpolled[polls:], unplaced))
         return instructions, tuple(left)
+
+    def _polled(self, peer: Peer, polls: int) -> Peer:
+        return peer.polled(polls, pcie=self.pcie, placed=self.placed)
+
+    def _fence(self, queue: int, to: int | None, peers: Peers) -> Sequence[Instruction]:
+        """A fence of the network where an atomic may be pending, which a later one might overtake."""
+        ranks = [
+            rank
+            for rank, peer in enumerate(peers)
+            if to in (None, rank) and any(each.kind == "atomic" and each.queue == queue for each in peer.unpolled)
+        ]
+        if not ranks:
+            self.remarks.append("a fence has nothing to do: the puts of a queue pair are placed in order")
+        return [RemoteFence(rank) for rank in ranks]
 
     def _flush(self, queue: int, local: bool, peers: Peers) -> tuple[Sequence[Instruction], Peers]:
         instructions: list[Instruction] = []
@@ -415,7 +476,7 @@ class _Thread:
                 continue
             if queues != {queue}:
                 raise _No("wait of one queue")
-            if local and any(operation.is_put for operation in peer.unpolled):
+            if local and any(operation.kind != "get" for operation in peer.unpolled):
                 raise _No("wait_local")
             instructions.append(Flush(rank))
             left.append(Peer())
@@ -445,11 +506,6 @@ def _last_barriers(instance: Instance) -> frozenset[str]:
                 over = all(isinstance(form, core.Assign | core.Test) for form in after)
                 names[edge.form.name] = names.get(edge.form.name, True) and over
     return frozenset(name for name, over in names.items() if over)
-
-
-def _with(peers: Peers, rank: int, operation: Unpolled) -> Peers:
-    peer = peers[rank]
-    return (*peers[:rank], peer._replace(unpolled=(*peer.unpolled, operation)), *peers[rank + 1 :])
 
 
 def _may_block(edges: Sequence[Transition]) -> bool:

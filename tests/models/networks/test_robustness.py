@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -14,7 +15,7 @@ from pgasrob.models.corerma import CoreRma
 from pgasrob.models.litmus.instructions import WHOLE
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Graph, Program, Thread
-from pgasrob.models.networks.robustness import by_executions, by_runs, cycle_of, violation_in
+from pgasrob.models.networks.robustness import by_executions, by_normal_forms, by_runs, cycle_of, violation_in
 from pgasrob.models.networks.to_litmus import translate
 from pgasrob.models.operational import Step, execution
 from pgasrob.models.rdma_tso import RdmaTso
@@ -127,33 +128,48 @@ def test_executions_and_runs_agree() -> None:
 
 
 COMMANDS = (
-    "mem[a] <- r + 1;", "r <- mem[a];", "write(a, PEER, b, q);", "put(a, PEER, b, q);", "read(a, PEER, b, q);",
-    "update(set, 5, PEER, a, q) as plain;", "s <- compare_swap(me, a, 0, 5);", "wait_local(q);",
-    "if (r == 1) { mem[a] <- 4; }",
+    "mem[{a}] <- r + 1;", "r <- mem[{a}];", "write({a}, {peer}, {b}, q);", "put({a}, {peer}, {b}, q);",
+    "read({a}, {peer}, {b}, q);", "update(set, 5, {peer}, {a}, q) as plain;", "s <- compare_swap(me, {a}, 0, 5);",
+    "wait_local(q);", "if (r == 1) {{ mem[{a}] <- 4; }}",
+)  # fmt: skip
+ATOMICS = (
+    "r <- fetch_add({peer}, {a}, 1);", "s <- compare_swap({peer}, {a}, 0, r + 5);", "r <- fetch({peer}, {a});",
+    "update(add, r + 1, {peer}, {a}, q);", "update(compare_swap, 5, 1, {peer}, {a}, q, {b});",
+    "update_from(add, {a}, {peer}, {b}, q, {a});", "update_from(compare_swap, {a}, {b}, {peer}, {a}, q, {b});",
+    "fence(q);",
 )  # fmt: skip
 
 
-def translations(count: int, seed: int) -> tuple[int, int]:
-    """Programs of ranks whose translations are robust, and that are not, by executions and by runs."""
+def translations(count: int, seed: int, commands: Sequence[str], **options: bool) -> tuple[int, int]:
+    """Programs of ranks whose translations are robust, and that are not, by executions, runs and normal forms."""
     found = Counter[bool]()
     for number in range(count):
         random = Random(seed * 1_000_000 + number)
-        blocks = []
-        for rank in range(2):
-            made = random.choices(COMMANDS, k=random.randint(2, 3))
-            names = [(random.choice("xyz"), random.choice("xyz")) for _ in made]
-            blocks.append(
-                " ".join(
-                    text.replace("[a]", f"[{a}]").replace("a,", f"{a},").replace(" b,", f" {b},").replace("(a", f"({a}")
-                    for text, (a, b) in zip(made, names, strict=True)
-                ).replace("PEER", str(1 - rank))
+        blocks = [
+            " ".join(
+                random.choice(commands).format(a=random.choice("xy"), b=random.choice("xyz"), peer=1 - rank)
+                for _ in range(random.randint(1, 3))
             )
-        found[both(translate(instance(*blocks), "rdma-tso", placed=True).program, placed=True)] += 1
+            for rank in range(2)
+        ]
+        program = translate(instance(*blocks), "rdma-tso", **options).program  # type: ignore[arg-type]
+        robust = both(program, **options)
+        normal = by_normal_forms(program, RdmaTso(**options))  # type: ignore[arg-type]
+        assert (normal.violation is None) == robust, blocks
+        found[robust] += 1
     return found[True], found[False]
 
 
 def test_executions_and_runs_agree_on_translations() -> None:
-    assert translations(200, 1) == (169, 31)
+    assert translations(60, 1, COMMANDS) == (52, 8)
+    assert translations(60, 2, COMMANDS + ATOMICS) == (37, 23)
+    assert translations(60, 3, COMMANDS[:3] + ATOMICS, pcie=False) == (33, 27)
+
+
+@pytest.mark.nightly
+def test_executions_and_runs_agree_on_many_translations() -> None:
+    assert translations(1500, 4, COMMANDS + ATOMICS, placed=True) == (900, 600)
+    assert translations(1000, 5, ATOMICS + COMMANDS[:3]) == (468, 532)
 
 
 @pytest.mark.nightly
