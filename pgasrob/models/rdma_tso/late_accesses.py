@@ -102,7 +102,8 @@ class Issue(litmus.Visitor[bool]):
     """A command of ``thread`` that is executed in ``state``. Each method says whether the instruction can be.
 
     ``source``: which access of the command is the source of the attack, None for none. ``last``: it is the last command
-    of the run, whose accesses come late only where the thread's own do.
+    of the run, whose accesses come late only where the thread's own do. ``hangs``: it waits for something late behind
+    its first access, and only the first ``executed`` of its instructions come early.
     """
 
     def __init__(self, program: Program, variant: Variant, nodes: Sequence[int], state: State, thread: int) -> None:
@@ -116,7 +117,7 @@ class Issue(litmus.Visitor[bool]):
         self.writers: list[tuple[int, Writer]] = []
         self.source: int | None = None
         self.last = self.hangs = False
-        self._place = 0
+        self._place = self.executed = 0
         self._attack = state.attack
         self._latest = dict(state.attack.latest) if state.attack else {}
         self._before = dict(state.attack.before) if state.attack else {}
@@ -126,16 +127,20 @@ class Issue(litmus.Visitor[bool]):
         """Whether ``command`` can be executed; then the attributes say what has become of the thread and memory."""
         self.source, self.last = source, last
         for self._place, instruction in enumerate(command.instructions):
-            if not self.visit(instruction):
+            if not self.hangs:
+                self.executed = self._place
+            if not (self._rest(instruction) if self.hangs else self.visit(instruction)):
                 return False
-            if self.hangs:
-                break
+        self.executed += not self.hangs
         return True
 
-    @property
-    def executed(self) -> int:
-        """How many instructions of the command are executed: all but those behind the one in which it hangs."""
-        return self._place + (not self.hangs)
+    def _rest(self, instruction: litmus.Instruction) -> bool:
+        """Whether an instruction can be executed behind the one in which the command hangs, when all that comes late has
+        come: it gets what the command has read in the beginning."""
+        if isinstance(instruction, litmus.Load):
+            self._set(instruction.register, self.memory[self._program.place(instruction.cell)])
+            return True
+        return isinstance(instruction, litmus.Poll) or self.visit(instruction)
 
     def _access(self, access: Access, seen: bool = False) -> bool:
         """Note an access that is late if one of the thread that comes late has to come before, and whether it comes
@@ -226,7 +231,8 @@ class Issue(litmus.Visitor[bool]):
         source = self._access(Access(local, True, False, waits, ("source", node), buffered), seen)
         waits = source or self._orders.place_waits(self.delays, number)
         placing = self._access(Access(remote, False, True, waits, ("place", node)))
-        self._written(remote, self.memory[local], placing, ("place", self._thread, number))
+        value = self.memory[local] if buffered else self._in_memory(local)
+        self._written(remote, value, placing, ("place", self._thread, number))
         self._operated(number, self._orders.after_put(pair, source, placing))
         return True
 
@@ -242,7 +248,8 @@ class Issue(litmus.Visitor[bool]):
         landing = self._access(Access(local, False, True, waits, ("land", node)))
         returns = not (fetch or pair.fetches or pair.sources)
         writer: Writer = ("land", self._thread, number) if returns else ("", self._thread, number)
-        self._written(local, self.memory[remote], landing, writer)
+        value = self.memory[remote] if buffered else self._in_memory(remote)
+        self._written(local, value, landing, writer)
         self._operated(number, self._orders.after_get(pair, fetch, landing))
         return True
 
@@ -280,7 +287,7 @@ class Issue(litmus.Visitor[bool]):
             return True
         if self.last:
             return bool(self.accesses)
-        self.hangs = bool(self.accesses) and pair.notifications
+        self.hangs = bool(self.accesses) and pair.notifications and not self.accesses[0].late
         return self.hangs
 
     def _atomic(self, instruction: litmus.NicAtomic) -> bool:
