@@ -135,8 +135,8 @@ class Issue(litmus.Visitor[bool]):
         return True
 
     def _rest(self, instruction: litmus.Instruction) -> bool:
-        """Whether an instruction can be executed behind the one in which the command hangs, when all that comes late has
-        come: it gets what the command has read in the beginning."""
+        """Whether an instruction can be executed behind the one in which the command hangs, when all that comes late
+        has come: it gets what the command has read in the beginning."""
         if isinstance(instruction, litmus.Load):
             self._set(instruction.register, self.memory[self._program.place(instruction.cell)])
             return True

@@ -14,13 +14,16 @@ import pytest
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.networks.robustness import by_normal_forms, by_runs
+from pgasrob.models.networks.to_litmus import translate
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.models.rdma_tso.delays import Orders
 from pgasrob.models.rdma_tso.late_accesses import Issue
 from pgasrob.models.rdma_tso.late_search import LateSearch
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.watch import Watch
+from tests.models.networks.test_to_litmus import random_block
 from tests.models.strategies import random_program, random_text
+from tests.support import instance
 
 DEPTHS = (1, 2, 3)
 MOST = 20_000
@@ -76,6 +79,38 @@ def test_all_runs_say_the_same_on_many() -> None:
     assert agreement(12_000, 7) == (9157, 2843)
     assert agreement(8_000, 8, **BRANCHING) == (4342, 3658)
     assert agreement(12_000, 10, **ATOMICS) == (0, 0)
+
+
+def agreement_of_ranks(count: int, seed: int) -> tuple[int, int]:
+    """The same for programs of two ranks, whose commands may be several instructions."""
+    said = Counter[bool]()
+    for number in range(count):
+        random = Random(seed * 1_000_000 + number)
+        ranks = instance(random_block(random, 0), random_block(random, 1))
+        model = RdmaTso(pcie=random.random() < 0.6, placed=True)
+        program = translate(ranks, "rdma-tso", pcie=model.pcie, placed=True).program
+        found, runs = by_normal_forms(program, model), by_runs(model.machine(program.everywhere))
+        assert (found.reason, runs.reason) == (None, None), number
+        assert (found.violation is None) == (runs.violation is None), number
+        said[found.violation is None] += 1
+    return said[True], said[False]
+
+
+def test_all_runs_say_the_same_of_ranks() -> None:
+    assert agreement_of_ranks(150, 1) == (116, 34)
+
+
+def test_a_rank_may_still_wait_for_its_atomic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has read, and its write comes late, behind that of the CPU."""
+    program = translate(instance("s <- compare_swap(me, y, 0, 5);", "r <- fetch_add(0, y, 2);"), "rdma-tso").program
+    assert by_normal_forms(program, RdmaTso()).violation is not None
+    with_text(Issue, "poll", "self.hangs = bool(self.accesses)", "self.hangs = False", monkeypatch)
+    assert by_normal_forms(program, RdmaTso()).violation is None
+
+
+@pytest.mark.nightly
+def test_all_runs_say_the_same_of_many_ranks() -> None:
+    assert agreement_of_ranks(6_000, 2) == (0, 0)
 
 
 # Loops
