@@ -29,11 +29,11 @@ Access Programming, OOPSLA 2016. The language is explained in `pgasrob/models/li
 """
 
 
-FAMILIES = ("rdma_tso", "corerma", "tso", "rdma")
+FAMILIES = ("rdma_tso", "corerma", "tso", "rdma", "atomics")
 ABOUT_FAMILIES = """\
  `rdma_tso` and `corerma` have the tests of the two papers, by the numbers of
 their figures (`2b`, `3a`) and sections (`s6`); `tso` has the classical tests for the CPUs of one node, `rdma` has the
-same tests between nodes.\
+same tests between nodes, and `atomics` has tests of remote read-modify-writes in our reading of RDMA-TSO with them.\
 """
 """What is said where there are these."""
 

@@ -6,7 +6,8 @@ Everything is made of a ``random.Random``, so that a seed says which programs a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import combinations_with_replacement, permutations, product
 from random import Random
 from typing import Literal
@@ -18,6 +19,8 @@ from pgasrob.models.litmus.instructions import (
     Instruction,
     Load,
     MemoryFence,
+    NicCompareAndSet,
+    NicFetchAdd,
     Poll,
     Put,
     RemoteFence,
@@ -265,28 +268,42 @@ def features(program: Program) -> Counter[str]:
 
 Statement = tuple[str, tuple[int, ...]]
 """What a statement does: "load" and the location, "get" with the local and the remote one, "put" the other way round,
-"CAS" and the location, "poll" and "rfence" with a node, "mfence"."""
+"rcas" and "rfaa" as "get", "CAS" and the location, "poll" and "rfence" with a node, "mfence"."""
 Small = tuple[tuple[int, ...], tuple[tuple[int, tuple[Statement, ...]], ...]]
 """The node of each location, and of each thread its node and statements."""
 
 
 def small_programs(
-    statements: int, *, locations: int = 3, threads: int = 2, nodes: int = 2, remote: bool = True
+    statements: int,
+    *,
+    locations: int = 3,
+    threads: int = 2,
+    nodes: int = 2,
+    remote: Sequence[str] = ("get", "put"),
+    others: Sequence[str] = (),
 ) -> Iterator[Program]:
     """All straight programs of RDMA-TSO with at most so many statements, locations, threads and nodes, each once up to
-    the names of locations, nodes and threads. ``remote``: at least one put or get.
+    the names of locations, nodes and threads. ``remote``: kinds of operations, of which there is one at least unless
+    there are none; ``others``: kinds that there may be besides.
 
-    Every location is mentioned. Locations hold distinct values at first, stores write further ones, and a CAS expects
-    the first value, so that an outcome tells from where each value has come; each load and CAS has a register. A poll
-    has a pending operation before it in its thread. No thread ends with an rfence or mfence, which would do nothing.
+    Every location is mentioned. Locations hold distinct values at first, stores write further ones, and a CAS or rcas
+    expects the first value, so that an outcome tells from where each value has come; each load and CAS has a register.
+    A poll has a pending operation before it in its thread. No thread ends with an rfence or mfence, which would do
+    nothing.
     """
+    operations = (*(remote or ("get", "put")), *others)
+
+    @cache
+    def bodies_of(node: int, size: int, owners: tuple[int, ...]) -> list[tuple[Statement, ...]]:
+        return _bodies(node, size, owners, nodes, operations)
+
     for size in range(1, statements + 1):
         seen: set[Small] = set()
         for count in range(1, min(threads, size) + 1):
             for owners in _owners(locations, nodes):
                 for at in combinations_with_replacement(range(nodes), count):
                     for sizes in _splits(size, count):
-                        for bodies in product(*(_bodies(n, k, owners, nodes) for n, k in zip(at, sizes, strict=True))):
+                        for bodies in product(*(bodies_of(n, k, owners) for n, k in zip(at, sizes, strict=True))):
                             small = (owners, tuple(zip(at, bodies, strict=True)))
                             if not _whole(small, remote):
                                 continue
@@ -310,18 +327,20 @@ def _splits(size: int, count: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def _bodies(node: int, size: int, owners: tuple[int, ...], nodes: int) -> list[tuple[Statement, ...]]:
+def _bodies(
+    node: int, size: int, owners: tuple[int, ...], nodes: int, operations: Sequence[str]
+) -> list[tuple[Statement, ...]]:
     local = [place for place, owner in enumerate(owners) if owner == node]
     remote = [place for place, owner in enumerate(owners) if owner != node]
     peers = [other for other in range(nodes) if other != node and other in owners]
     alphabet: list[Statement] = [(kind, (place,)) for kind in ("load", "store", "CAS") for place in local]
-    alphabet += [(kind, pair) for pair in product(local, remote) for kind in ("get", "put")]
+    alphabet += [(kind, pair) for pair in product(local, remote) for kind in operations]
     alphabet += [(kind, (peer,)) for kind in ("poll", "rfence") for peer in peers] + [("mfence", ())]
 
     def possible(body: tuple[Statement, ...]) -> bool:
         pending = dict.fromkeys(peers, 0)
         for kind, operands in body:
-            if kind in ("get", "put"):
+            if kind in operations:
                 pending[owners[operands[1]]] += 1
             elif kind == "poll":
                 pending[operands[0]] -= 1
@@ -332,10 +351,10 @@ def _bodies(node: int, size: int, owners: tuple[int, ...], nodes: int) -> list[t
     return [body for body in product(alphabet, repeat=size) if possible(body)]
 
 
-def _whole(small: Small, remote: bool) -> bool:
+def _whole(small: Small, remote: Sequence[str]) -> bool:
     owners, threads = small
     statements = [statement for _, body in threads for statement in body]
-    if remote and not any(kind in ("get", "put") for kind, _ in statements):
+    if remote and not any(kind in remote for kind, _ in statements):
         return False
     mentioned = {place for kind, at in statements if kind not in ("poll", "rfence") for place in at}
     return len(mentioned) == len(owners)
@@ -375,7 +394,7 @@ def small_program(small: Small) -> Program:
     """The litmus program of its numbers: locations x, y, z..., registers a, b, c..., nodes from 1 on."""
     owners, bodies = small
     names = "xyzwvuts"
-    value, register, threads = len(owners), 0, []
+    value, register, added, threads = len(owners), 0, 100, []
     for node, body in bodies:
         instructions: list[Instruction] = []
         registers: list[str] = []
@@ -384,7 +403,7 @@ def small_program(small: Small) -> Program:
             if kind in ("load", "CAS"):
                 registers.append("abcdefgh"[register])
                 register += 1
-            if kind in ("store", "CAS"):
+            if kind in ("store", "CAS", "rcas"):
                 value += 1
             match kind:
                 case "load":
@@ -398,6 +417,12 @@ def small_program(small: Small) -> Program:
                     instructions.append(Get(cells[0], cells[1]))
                 case "put":
                     instructions.append(Put(cells[1], cells[0]))
+                case "rcas":
+                    expected = Const(operands[1] + 1)
+                    instructions.append(NicCompareAndSet(cells[0], cells[1], expected, Const(value)))
+                case "rfaa":
+                    instructions.append(NicFetchAdd(cells[0], cells[1], Const(added)))
+                    added *= 2
                 case "poll":
                     instructions.append(Poll(operands[0] + 1))
                 case "rfence":

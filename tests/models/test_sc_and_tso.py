@@ -270,7 +270,7 @@ def test_what_is_known_of_tso(name: str) -> None:
 def test_rdma_tso_without_operations_is_tso_on_small_programs() -> None:
     """Theorem 4.6 on all programs of four statements with two locations; by default on one in three of them."""
     programs, weak, one_in = 0, 0, examples(3, 1)
-    for program in islice(small_programs(4, locations=2, nodes=1, remote=False), 0, None, one_in):
+    for program in islice(small_programs(4, locations=2, nodes=1, remote=()), 0, None, one_in):
         tso = Tso().outcomes(program).found.keys()
         for semantics in SEMANTICS:
             assert rdma_outcomes(program, semantics) == tso, in_one_line(program)

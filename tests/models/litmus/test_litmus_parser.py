@@ -84,7 +84,7 @@ def test_how_many_small_programs_there_are() -> None:
     assert [sum(1 for _ in small_programs(size)) for size in (1, 2, 3)] == [2, 84, 1816]
     assert sum(1 for _ in small_programs(3, locations=2)) == 526
     assert sum(1 for _ in small_programs(3, threads=3, nodes=3)) == 2838
-    assert sum(1 for _ in small_programs(2, remote=False)) == 126
+    assert sum(1 for _ in small_programs(2, remote=())) == 126
 
 
 @pytest.mark.nightly

@@ -32,7 +32,7 @@ def litmus(text: str) -> Program:
     return parse(text).program
 
 
-def both(program: Program, **options: bool) -> bool:
+def both(program: Program, **options: object) -> bool:
     """Whether it is robust, by executions and by runs."""
     model = RdmaTso(**options)  # type: ignore[arg-type]
     by_graphs, by_steps = by_executions(model, program), by_runs(model.machine(program))
@@ -55,10 +55,21 @@ def both(program: Program, **options: bool) -> bool:
         ("x@1, z@2 :: 1: z^2 = x || 2: z = 1; a = z", True),  # one location is coherent, buffer or not
         ("x@1 :: 1: a = CAS(x, 0, 1) || 1: b = CAS(x, 0, 1)", True),
         ("x@1, y@1 :: 1: a = CAS(x, 1, 2); b = y || 1: y = 1; x = 1", True),
+        ("x@1, z@2 :: 1: x = rfaa(z^2, 1) || 2: z = 5", False),  # between the fetch and the write
+        ("x@1, z@2 :: 1: x = rcas(z^2, 1, 2) || 2: z = 5", True),
+        ("x@1, z@2 :: 1: x = rfaa(z^2, 1) || 3: z^2 = 5", False),
+        ("x@1, y@3, z@2 :: 1: x = rfaa(z^2, 1) || 3: y = rfaa(z^2, 1)", True),
+        ("x@1, y@1, z@2 :: 1: x = rfaa(z^2, 1); y = rfaa(z^2, 2)", False),
+        ("x@1, y@1, z@2 :: 1: x = rfaa(z^2, 1); rfence(2); y = rfaa(z^2, 2)", True),
     ],
 )
 def test_small_programs(text: str, robust: bool) -> None:
     assert both(litmus(text)) is robust
+
+
+def test_a_remote_atomic_that_nothing_tears() -> None:
+    assert both(litmus("x@1, z@2 :: 1: x = rfaa(z^2, 1) || 2: z = 5"), atomics="glob")
+    assert not both(litmus("x@1, y@1, z@2 :: 1: x = rfaa(z^2, 1); y = rfaa(z^2, 2)"), atomics="glob")
 
 
 def test_an_operation_is_one_node() -> None:
@@ -118,13 +129,23 @@ def agreement(count: int, seed: int, **sizes: object) -> tuple[int, int]:
     for number in range(count):
         random = Random(seed * 1_000_000 + number)
         program = random_program(random, "rdma-tso", **sizes)
-        found[both(program, pcie=random.random() < 0.7, placed=random.random() < 0.3)] += 1
+        options: dict[str, object] = {"pcie": random.random() < 0.7, "placed": random.random() < 0.3}
+        if "remote_atomics" in sizes:
+            options["atomics"] = random.choice(("hca", "glob"))
+        found[both(program, **options)] += 1
     return found[True], found[False]
 
 
 def test_executions_and_runs_agree() -> None:
     assert agreement(300, 5) == (220, 80)
     assert agreement(120, 6, statements=7, threads=(2, 3), nodes=(2, 3), branching=True) == (70, 50)
+    assert agreement(100, 7, nodes=(2, 3), remote_atomics=True) == (44, 56)
+
+
+@pytest.mark.nightly
+def test_executions_and_runs_agree_on_remote_atomics() -> None:
+    assert agreement(6_000, 8, nodes=(2, 3), remote_atomics=True) == (2_420, 3_580)
+    assert agreement(600, 9, threads=(2, 3), nodes=(2, 3), remote_atomics=True, branching=True) == (238, 362)
 
 
 COMMANDS = (

@@ -12,6 +12,7 @@ from pgasrob.models.rdma_tso import Atomics, RdmaTso, Semantics
 from pgasrob.models.sc import Sc
 
 SEMANTICS: tuple[Semantics, ...] = ("concrete", "simplified", "declarative")
+ATOMICS: tuple[Atomics, ...] = ("hca", "glob")
 
 
 @dataclass
@@ -65,4 +66,42 @@ def compare(programs: Iterable[Program], figures: Figures, semantics: Iterable[S
         strange = with_pcie - Sc().outcomes(program).found.keys()
         figures.weak += bool(strange)
         figures.outcomes += len(strange)
+    return figures
+
+
+@dataclass
+class AtomicFigures:
+    """``programs`` with remote atomics; ``weak``: those with an outcome that SC has not; ``torn``: those with one that
+    they have not when remote atomics are atomic against everything, and ``outcomes`` how many such there are;
+    ``locked``: those with an outcome more when the lock of the adapter is taken out; ``disagreements``: programs on
+    which two semantics differ."""
+
+    programs: int = 0
+    weak: int = 0
+    torn: int = 0
+    outcomes: int = 0
+    locked: int = 0
+    disagreements: list[str] = field(default_factory=list)
+
+    def counts(self) -> tuple[int, int, int, int, int, int]:
+        return self.programs, self.weak, self.torn, self.outcomes, self.locked, len(self.disagreements)
+
+
+def compare_atomics(programs: Iterable[Program], figures: AtomicFigures) -> AtomicFigures:
+    """Add ``programs`` to ``figures``: with and without PCIe, IBV_ATOMIC_HCA and IBV_ATOMIC_GLOB."""
+    for program in programs:
+        figures.programs += 1
+        variants: dict[tuple[bool, Atomics], frozenset[Outcome]] = {}
+        for pcie in (True, False):
+            for atomics in ATOMICS:
+                found = {each: outcomes(program, each, pcie, atomics=atomics) for each in SEMANTICS}
+                if len(set(found.values())) > 1:
+                    figures.disagreements.append(f"{in_one_line(program)} (pcie {pcie}, {atomics}): {found}")
+                variants[pcie, atomics] = found["declarative"]
+        stock = variants[True, "hca"]
+        torn = stock - variants[True, "glob"]
+        figures.torn += bool(torn)
+        figures.outcomes += len(torn)
+        figures.weak += not stock <= Sc().outcomes(program).found.keys()
+        figures.locked += len(RdmaTso(without=["ob.lock"]).outcomes(program).found) > len(stock)
     return figures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -20,14 +21,21 @@ from pgasrob.models.rdma_tso import Atomics, RdmaTso, Semantics
 from pgasrob.models.rdma_tso.orders import Rules
 from pgasrob.models.relations import closed, of_pairs, pairs
 from pgasrob.models.sc import Sc
-from tests.models.rdma_tso.campaign import SEMANTICS, Figures, compare, outcomes
+from tests.models.rdma_tso.campaign import (
+    ATOMICS,
+    SEMANTICS,
+    AtomicFigures,
+    Figures,
+    compare,
+    compare_atomics,
+    outcomes,
+)
 from tests.models.rdma_tso.conditions import violated
 from tests.models.strategies import random_program, small_programs
 from tests.support import examples
 
 MACHINES: tuple[Semantics, ...] = ("concrete", "simplified")
 VARIANTS = [(pcie, placed) for pcie in (True, False) for placed in (False, True)]
-ATOMICS: tuple[Atomics, ...] = ("hca", "glob")
 
 # Figures 1 to 3 and what is said of other programs: the program, the values, and in which variants they are allowed.
 EVERYWHERE, NOWHERE = "pcie no-pcie placed", ""
@@ -207,7 +215,7 @@ CAMPAIGN = {
         small_programs(4, nodes=3, threads=3),
         (60_718, 60_718, 25_666, 73_462, 45, 0),
     ),
-    "no network": (small_programs(4, nodes=1, locations=3, remote=False), (4_122, 0, 6, 6, 0, 0)),
+    "no network": (small_programs(4, nodes=1, locations=3, remote=()), (4_122, 0, 6, 6, 0, 0)),
 }
 
 
@@ -217,6 +225,35 @@ def test_the_campaign(sizes: str) -> None:
     """All programs of these sizes, of two nodes and threads where nothing else is said, each once up to names."""
     programs, counts = CAMPAIGN[sizes]
     figures = compare(programs, Figures())
+    assert figures.disagreements == []
+    assert figures.counts() == counts
+
+
+NIC_ATOMICS = ("rcas", "rfaa")
+
+
+def small_atomics(statements: int, **sizes: int) -> Iterator[Program]:
+    return small_programs(statements, remote=NIC_ATOMICS, others=("get", "put"), **sizes)
+
+
+def test_small_programs_with_remote_atomics_and_what_is_counted_of_them() -> None:
+    """One in eight of all programs of at most three statements on two locations; larger ones: the campaign."""
+    figures = compare_atomics(islice(small_atomics(3, locations=2), 0, None, 8), AtomicFigures())
+    assert figures.disagreements == []
+    assert figures.counts() == (125, 86, 37, 67, 25, 0)
+
+
+CAMPAIGN_WITH_ATOMICS = {
+    "3 statements, 2 locations": (small_atomics(3, locations=2), (998, 672, 311, 589, 185, 0)),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("sizes", CAMPAIGN_WITH_ATOMICS)
+def test_the_campaign_with_remote_atomics(sizes: str) -> None:
+    """All programs of these sizes with a remote atomic, of two nodes and threads where nothing else is said."""
+    programs, counts = CAMPAIGN_WITH_ATOMICS[sizes]
+    figures = compare_atomics(programs, AtomicFigures())
     assert figures.disagreements == []
     assert figures.counts() == counts
 
