@@ -188,7 +188,7 @@ class MonitoredRuns(Generic[Local]):
             yield word, (target, self._after(summary, word))
 
     def _after(self, summary: Summary, word: Word) -> Summary | None:
-        if not any(step.begins or step.accesses for step in word):
+        if not any(map(_matters, word)):
             return summary
         monitor = Monitor(summary[0])
         waiting = [
@@ -205,13 +205,13 @@ class MonitoredRuns(Generic[Local]):
         return monitor.reach(), pending
 
     def _step(self, monitor: Monitor, waiting: dict[Command, tuple[tuple[Queue, ...], bool]], step: Step) -> None:
-        begun = tuple(each.queue for each in step.begins if each.location is not None)
-        if step.instruction is not None and begun:
-            latest = monitor.pending[step.thread][-1:]
-            continues = bool(latest) and waiting[latest[0]][1]
-            command = latest[0] if continues else monitor.issue(step.thread)
-            before = waiting[command][0] if continues else ()
-            waiting[command] = (*before, *begun), step.instruction.part.more
+        if step.instruction is not None:
+            begun = tuple(each.queue for each in step.begins if each.location is not None)
+            more, latest = step.instruction.part.more, monitor.pending[step.thread][-1:]
+            if latest and waiting[latest[0]][1]:
+                waiting[latest[0]] = (*waiting[latest[0]][0], *begun), more
+            elif begun:
+                waiting[monitor.issue(step.thread)] = begun, more
         for access in step.accesses:
             if access.location is None:
                 continue
@@ -230,6 +230,11 @@ class MonitoredRuns(Generic[Local]):
             if not queues and not more:
                 monitor.finish(command)
                 del waiting[command]
+
+
+def _matters(step: Step) -> bool:
+    """Whether it begins or accesses something, or may be the last part of a command that has."""
+    return bool(step.begins or step.accesses or (step.instruction is not None and step.instruction.part.place))
 
 
 def _nth(waiting: dict[Command, tuple[tuple[Queue, ...], bool]], queue: Queue, before: int) -> Command:

@@ -250,7 +250,9 @@ class _Thread:
         except Fault as fault:
             self.refusals.append(Refusal(f"{show(edge.command)}: it is at fault: {fault}", edge.span))
             return [((), self._state(edge.target, state.peers))]
-        last = max((place for place, each in enumerate(instructions) if accesses(each)), default=0)
+        # A condition behind a load is part of the command: a read that fails is none.
+        parts = (place for place, each in enumerate(instructions) if accesses(each) or isinstance(each, Assume))
+        last = max(parts, default=0)
         spanned = tuple(
             replace(each, span=edge.span, part=Part(place, place < last)) for place, each in enumerate(instructions)
         )

@@ -321,6 +321,24 @@ def test_operations_without_end_leave_it_unknown() -> None:
     assert found.violation is None and found.reason == PendingBound(16)
 
 
+@pytest.mark.parametrize("third", ["", "while (1) { mem[x] <- 1; }"])
+def test_a_read_of_an_await_that_fails_is_none(third: str) -> None:
+    """Two ranks put to each other and await that. Only reads that fail would come before the puts of the other one; a
+    rank that goes round for ever does not make them count."""
+    ranks = ("write(z, 1, x, q); await(mem[y] == 1);", "write(z, 0, y, q); await(mem[x] == 1);", third)
+    program = translate(instance(*ranks, declarations="memory x, y, z = 1; queue q;"), "rdma-tso").program
+    assert by_normal_forms(program, RdmaTso()).violation is None
+    runs = by_runs(RdmaTso().machine(program.everywhere))
+    assert (runs.violation, runs.reason) == (None, None)
+    assert program.bounded is (not third) and (third or both(program))
+
+
+def test_an_await_is_over_with_its_condition() -> None:
+    """Another rank puts and gets between the await and the command behind it, which are no one command."""
+    program = instance("await(mem[x] == 1); mem[y] <- 1;", "write(z, 0, x, q); read(w, 0, y, q);")
+    assert both(translate(program, "rdma-tso").program.everywhere)
+
+
 def test_limits_hold() -> None:
     program = litmus("x@1, y@2 :: 1: x = 1; y^2 = x; a = x || 2: y = 1; x^1 = y; b = y")
     watch = Watch(Limits(max_states=5), None, time.monotonic())
