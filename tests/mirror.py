@@ -277,7 +277,7 @@ THROUGH: dict[str, str] = {
         models.litmus.litmus_program models.litmus.syntax
     """,
     "models/networks/test_differences.py": """
-        batch.litmus_checks models.networks.network_verdict
+        batch.litmus_checks
     """,
     "models/networks/test_to_litmus.py": """
         models.networks.counterparts models.networks.unpolled

@@ -1,0 +1,101 @@
+"""Programs with loops on RDMA-TSO (`programs/rdma_loops`): each has the verdict that was worked out by hand, and the
+search over runs, which has a bound for pending operations, leaves 13 of 46 open."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.networks.network_verdict import NetworkVerdict, verdicts
+from pgasrob.models.networks.robustness import by_runs
+from pgasrob.models.rdma_tso import RdmaTso
+from pgasrob.program.expectation import Expectation, read_expectation
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
+from pgasrob.robustness.reasons import PendingBound
+from pgasrob.robustness.watch import Watch
+
+FILES = sorted((Path(__file__).parents[3] / "programs" / "rdma_loops").iterdir())
+STOCK = RobustnessOnNetwork("rdma-tso")
+VARIANTS = (
+    STOCK,
+    RobustnessOnNetwork("rdma-tso", placed=True),
+    RobustnessOnNetwork("rdma-tso", pcie=False),
+)
+OPEN = {
+    "copy_rfence", "endless_puts", "flag_taken_back_mfence", "gets_two_rfences", "many_puts_behind",
+    "source_reused_poll", "two_sources",
+    "loop_captured_puts", "loop_endless_puts", "loop_gets_wait", "loop_source_reused_wait", "loop_two_sources",
+    "loop_unordered_puts",
+}  # fmt: skip
+"""Programs in which more operations may be pending than the search over runs follows."""
+QUICK = {"endless_puts", "flag_taken_back_mfence", "many_puts_behind", "loop_endless_puts", "loop_unordered_puts"}
+
+
+def expectation_in(path: Path) -> Expectation:
+    expectation = read_expectation(path.read_text(), str(path))
+    assert expectation is not None
+    return expectation
+
+
+def decided(paths: list[Path], asked: RobustnessOnNetwork) -> list[NetworkVerdict]:
+    return list(verdicts([str(path) for path in paths], Question(ProgramFile(""), asked=asked), expect=True))
+
+
+def states_in(paths: list[Path], asked: RobustnessOnNetwork) -> int:
+    """The states of ``paths`` together, each of which has the verdict that it states: for this variant, or for the
+    model as in its paper where it states nothing for this one."""
+    found = decided(paths, asked)
+    for path, verdict in zip(paths, found, strict=True):
+        wanted = verdict.expected or expectation_in(path).network_at(STOCK.line, None)
+        assert wanted is not None and (verdict.verdict, verdict.reason) == (wanted, None), path.name
+    return sum(verdict.states for verdict in found)
+
+
+def test_there_are_thirty_litmus_tests_and_sixteen_programs_of_ranks() -> None:
+    assert [sum(path.suffix == suffix for path in FILES) for suffix in (".litmus", ".pgas")] == [30, 16]
+    robust = [expectation_in(path).network_at(STOCK.line, None) for path in FILES]
+    assert [robust.count(each) for each in ("robust", "not robust", "refused")] == [24, 21, 1]
+
+
+@pytest.mark.parametrize(("asked", "files", "states"), zip(VARIANTS, (46, 7, 5), (17_842, 3_915, 2_735), strict=True))
+def test_programs_with_loops_have_the_verdicts_that_they_state(
+    asked: RobustnessOnNetwork, files: int, states: int
+) -> None:
+    stated = [path for path in FILES if expectation_in(path).network_at(asked.line, None) is not None]
+    assert (len(stated), states_in(stated, asked)) == (files, states)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("asked", "states"), zip(VARIANTS[1:], (19_136, 10_855), strict=True))
+def test_variants_that_are_not_stated_are_as_in_the_paper(asked: RobustnessOnNetwork, states: int) -> None:
+    assert states_in(FILES, asked) == states
+
+
+def bounded_search(program: Program) -> str:
+    """The verdict of the search over runs, of threads that may end behind each command."""
+    found = by_runs(RdmaTso().machine(program.everywhere), Watch(Limits(timeout=600), None, time.monotonic()))
+    assert found.reason in (None, PendingBound(16))
+    return "not robust" if found.violation else "unknown" if found.reason else "robust"
+
+
+def bounded_verdicts(paths: list[Path]) -> dict[str, str]:
+    programs = {path.stem: one.program for path, one in zip(paths, decided(paths, STOCK), strict=True)}
+    return {name: bounded_search(program) for name, program in programs.items() if program is not None}
+
+
+def test_the_search_with_a_bound_leaves_some_open() -> None:
+    found = bounded_verdicts([path for path in FILES if path.stem in QUICK])
+    assert found == dict.fromkeys(sorted(QUICK), "unknown")
+
+
+@pytest.mark.nightly
+def test_the_search_with_a_bound_says_the_same_where_it_ends() -> None:
+    found = bounded_verdicts(FILES)
+    assert {name for name, verdict in found.items() if verdict == "unknown"} == OPEN
+    for path in FILES:
+        wanted = expectation_in(path).network_at(STOCK.line, None)
+        assert found.get(path.stem, "refused") in (wanted, "unknown")
