@@ -61,7 +61,9 @@ def test_there_are_thirty_litmus_tests_and_sixteen_programs_of_ranks() -> None:
     assert [robust.count(each) for each in ("robust", "not robust", "refused")] == [24, 21, 1]
 
 
-@pytest.mark.parametrize(("asked", "files", "states"), zip(VARIANTS, (46, 7, 5), (17_842, 3_915, 2_735), strict=True))
+@pytest.mark.parametrize(
+    ("asked", "files", "states"), [*zip(VARIANTS, (46, 7, 5), (17_842, 3_915, 2_735), strict=True)]
+)
 def test_programs_with_loops_have_the_verdicts_that_they_state(
     asked: RobustnessOnNetwork, files: int, states: int
 ) -> None:
@@ -70,7 +72,7 @@ def test_programs_with_loops_have_the_verdicts_that_they_state(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("asked", "states"), zip(VARIANTS[1:], (19_136, 10_855), strict=True))
+@pytest.mark.parametrize(("asked", "states"), [*zip(VARIANTS[1:], (19_136, 10_855), strict=True)])
 def test_variants_that_are_not_stated_are_as_in_the_paper(asked: RobustnessOnNetwork, states: int) -> None:
     assert states_in(FILES, asked) == states
 
