@@ -15,11 +15,12 @@ from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.networks.robustness import by_normal_forms, by_runs
 from pgasrob.models.networks.to_litmus import translate
-from pgasrob.models.rdma_tso import RdmaTso
+from pgasrob.models.rdma_tso import RdmaTso, late_search
 from pgasrob.models.rdma_tso.delays import Orders
 from pgasrob.models.rdma_tso.late_accesses import Issue
 from pgasrob.models.rdma_tso.late_search import LateSearch
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.reasons import StateLimit
 from pgasrob.robustness.watch import Watch
 from tests.models.networks.test_to_litmus import random_block
 from tests.models.strategies import random_program, random_text
@@ -172,6 +173,24 @@ def test_programs_with_loops_are_what_they_are_unrolled() -> None:
 @pytest.mark.nightly
 def test_programs_with_loops_are_what_they_are_unrolled_on_many() -> None:
     assert against_unrolled(20_000, 2) == {}
+
+
+TEN_POLLS = "x@1 v@1 o@1 y@2 :: 1: loop {{ y^2 = o }} {polls}; x = 1; {fence}a = v || 1: v = 1; mfence; b = x"
+
+
+def test_a_violation_may_need_a_loop_to_go_round_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten operations have to be polled before it. That a loop makes any number of them is found where a state comes
+    back with more; else there would be no end."""
+    polls = "; ".join(["poll(2)"] * 10)
+    found = by_normal_forms(parse(TEN_POLLS.format(polls=polls, fence="")).program, RdmaTso())
+    assert found.violation is not None
+    rounds = sum(event.kind == "nrW" for event in found.violation.execution.events)
+    assert rounds == 10
+    program = parse(TEN_POLLS.format(polls=polls, fence="mfence; ")).program
+    assert (kept := by_normal_forms(program, RdmaTso())).violation is None and kept.states == 171
+    monkeypatch.setattr(late_search, "_accelerated", lambda before, after: after)
+    endless = by_normal_forms(program, RdmaTso(), Watch(Limits(max_states=2_000), None, time.monotonic()))
+    assert isinstance(endless.reason, StateLimit)
 
 
 # Rules left out
