@@ -406,8 +406,10 @@ SLOW: dict[str, str] = {
     """,
     "models/rdma_tso/test_machines.py": """
         runs_have_the_graphs_of_consistent_executions/3 small_programs_and_what_is_counted_of_them
-        the_graph_of_a_run_is_a_consistent_execution the_semantics_agree_on_random_programs/3
-        what_can_be_done_first_loses_no_outcome/3
+        small_programs_with_remote_atomics_and_what_is_counted_of_them
+        the_graph_of_a_run_is_a_consistent_execution/3 the_semantics_agree_on_random_programs/3
+        the_semantics_agree_on_random_programs_with_remote_atomics/2 what_can_be_done_first_loses_no_outcome/3
+        what_can_be_done_first_loses_no_outcome_of_remote_atomics/2
     """,
     "models/rdma_tso/test_premises.py": """
         what_is_implied_changes_nothing

@@ -58,6 +58,14 @@ def test_it_is_a_model() -> None:
         ("x@1 z@2 :: 1: x = z^2; rfence(2)", "coreRMA has no rfence: flush(2) waits for all operations to node 2"),
         ("x@1 :: 1: x = 1; mfence", "coreRMA has no mfence: what a CPU does is in program order"),
         ("x@1 :: 1: a = CAS(x, 0, 1)", "coreRMA has no CAS of the CPU: cas is an operation of the adapter"),
+        (
+            "x@1 z@2 :: 1: x = rcas(z^2, 0, 1)",
+            "coreRMA has no rcas: its remote atomics, rga and cas, read their operands from memory",
+        ),
+        (
+            "x@1 z@2 :: 1: x = rfaa(z^2, 1)",
+            "coreRMA has no rfaa: its remote atomics, rga and cas, read their operands from memory",
+        ),
         ("x@1 :: 1: a = x; assume(a == 1)", "coreRMA has no control flow, so no assume"),
         ("x@1 :: 1: choose { x = 1 } or { x = 2 }", "coreRMA has no control flow: neither choose nor loop"),
         ("x@1 :: 1: loop 2 { x = 1 }", "coreRMA has no control flow: neither choose nor loop"),
