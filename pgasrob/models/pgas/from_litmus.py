@@ -287,6 +287,7 @@ class _Commands(litmus.Visitor[Command]):
             self._address(instruction.cell),
             self._expression(instruction.expected),
             self._expression(instruction.new),
+            atomic=f"{commands.OF_THE_CPU} int",  # which an adapter does not exclude from its own
         )
 
     def get(self, instruction: litmus.Get) -> Command:

@@ -6,10 +6,12 @@ from random import Random
 
 import pytest
 
+from pgasrob.analysis.mixed_atomics import Writing, mixed_atomics
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Refused
 from pgasrob.models.pgas import Pgas
+from pgasrob.models.pgas.from_litmus import translate
 from pgasrob.models.sc import Sc
 from tests.models.pgas import oracle
 from tests.models.strategies import random_program
@@ -79,6 +81,16 @@ def test_how_many_are_pending_depends_on_the_way() -> None:
 
 def test_a_poll_of_nothing_gives_no_outcome() -> None:
     assert found("x@1=0 z@2=1 :: 1: poll(2); a = x") == set()
+
+
+def test_an_atomic_of_the_cpu_is_none_of_the_adapter() -> None:
+    """The note on hardware names a CAS of the CPU beside a remote one, and no second remote one."""
+    for text, found in (
+        ("z@0 :: 0: a = CAS(z, 0, 1) || 1: b = rcas(z^0, 0, 2)", [Writing.ATOMIC]),
+        ("z@0 :: 1: a = rcas(z^0, 0, 1) || 2: b = rcas(z^0, 0, 2)", []),
+    ):
+        instance = translate(parse(text).program).program.instantiate(None)
+        assert [write.how for mixed in mixed_atomics(instance) for write in mixed.writes] == found
 
 
 def test_a_thread_may_end_where_it_could_go_on() -> None:
