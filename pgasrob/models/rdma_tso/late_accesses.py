@@ -162,8 +162,10 @@ class Issue(litmus.Visitor[bool]):
         self.memory[location] = value
 
     def _in_memory(self, location: int) -> int:
-        """The value that a command reads there: the last one what is in memory before anything that comes late."""
-        return self._before.get(location, self.memory[location]) if self.last else self.memory[location]
+        """The value that a command reads there: the last one what is in memory before anything that comes late, or what
+        it has written itself: it loads what it has fetched behind all that comes late."""
+        early = self.last and all(location != written for written, _ in self.writers)
+        return self._before.get(location, self.memory[location]) if early else self.memory[location]
 
     # The CPU
 

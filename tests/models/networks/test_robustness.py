@@ -339,6 +339,16 @@ def test_an_await_is_over_with_its_condition() -> None:
     assert both(translate(program, "rdma-tso").program.everywhere)
 
 
+@pytest.mark.parametrize("atomic", ["update(add, 1, 1, x, q);", "update_from(add, y, 1, x, q, y);"])
+def test_a_fetch_that_waits_for_a_value_may_overtake_an_atomic(atomic: str) -> None:
+    """It finds the old value, which is not 0 either, before the atomic adds: the value is known behind the atomic, and
+    is not the one that its place held before."""
+    program = translate(instance(f"{atomic} r <- fetch(1, x); while (r == 0) {{ r <- fetch(1, x); }}", ""), "rdma-tso")
+    assert not program.program.bounded
+    found = by_normal_forms(program.program, RdmaTso())
+    assert found.violation is not None and found.reason is None
+
+
 def test_limits_hold() -> None:
     program = litmus("x@1, y@2 :: 1: x = 1; y^2 = x; a = x || 2: y = 1; x^1 = y; b = y")
     watch = Watch(Limits(max_states=5), None, time.monotonic())
