@@ -56,6 +56,8 @@ class CheckOptions:
         help="RDMA-TSO without the guarantee of PCI Express that a read completes the writes before it.")
     placed: bool = flag("--placed",
         help="RDMA-TSO on adapters that acknowledge a put when it is in memory, as all do today.")
+    glob: bool = flag("--glob",
+        help="RDMA-TSO with remote atomics that are atomic against everything (IBV_ATOMIC_GLOB).")
     max_sc_states: int = option(
         "--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
         help="Leave assertions and deadlocks undecided after N SC states that are explored only for them; 0: no "
@@ -173,11 +175,11 @@ NETWORK_RULES: tuple[Rule[CheckOptions], ...] = (
         (*OF_THE_CALCULUS, "--max-sc-states", "--conflicts", "--failed-polls"),
     ),
     Rule(OF_A_NETWORK, lambda o: o.network != "pgas", (*OF_THE_CALCULUS, "--max-sc-states", "--conflicts")),
-    Rule(OF_LITMUS_TESTS, lambda o: o.network == "pgas", ("--no-pcie", "--placed")),
-    Rule(OF_A_NETWORK, lambda o: o.network == "corerma", ("--no-pcie", "--placed")),
+    Rule(OF_LITMUS_TESTS, lambda o: o.network == "pgas", ("--no-pcie", "--placed", "--glob")),
+    Rule(OF_A_NETWORK, lambda o: o.network == "corerma", ("--no-pcie", "--placed", "--glob")),
 )
 PROGRAM_RULES: tuple[Rule[CheckOptions], ...] = (
-    Rule("{option} is for --network rdma-tso.", lambda o: True, ("--no-pcie", "--placed")),
+    Rule("{option} is for --network rdma-tso.", lambda o: True, ("--no-pcie", "--placed", "--glob")),
     Rule(MIXED, lambda o: mixed(o.paths)),
     Rule(
         OF_PROGRAMS,

@@ -39,7 +39,7 @@ def on_network(options: CheckOptions) -> int:
 
     asked = RobustnessOnNetwork("corerma")
     if options.network != "corerma":
-        asked = RobustnessOnNetwork("rdma-tso", not options.no_pcie, options.placed)
+        asked = RobustnessOnNetwork("rdma-tso", not options.no_pcie, options.placed, options.glob)
     files, front_end, problems = _files(options.paths, options.front_end)
     program = ProgramFile("", front_end)
     question = Question(program, asked=asked, reading=options.reading, limits=limits)

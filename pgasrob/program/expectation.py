@@ -51,7 +51,7 @@ ENTRY = re.compile(
 )
 """A line of a comment that begins with one of the words, however it goes on."""
 NETWORK = re.compile(
-    r"[ \t*]*(?P<entry>(?P<network>tso|rdma-tso|corerma)(?P<variant>(?:[ \t]+(?:no-pcie|placed|vpi))*)[ \t]*:"
+    r"[ \t*]*(?P<entry>(?P<network>tso|rdma-tso|corerma)(?P<variant>(?:[ \t]+(?:no-pcie|placed|glob|vpi))*)[ \t]*:"
     r"[ \t]*(?P<value>.*))"
 )
 """A line about a network, with what is not as in its paper."""
@@ -65,12 +65,12 @@ LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
     r"(?P<model>(?:(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))|"
     r"(?:synchronised[ \t]*:[ \t]*(?=yes\b|no \())|"
-    r"(?:(?:tso|rdma-tso|corerma)(?:[ \t]+(?:no-pcie|placed|vpi))*[ \t]*:[ \t]*(?=(?:not )?robust|refused)))?"
+    r"(?:(?:tso|rdma-tso|corerma)(?:[ \t]+(?:no-pcie|placed|glob|vpi))*[ \t]*:[ \t]*(?=(?:not )?robust|refused)))?"
     r"(?(races)|(?(model)|expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:))[^\r\n]*)",
     re.MULTILINE,
 )
 """A line that would be an expectation if it stood at the head."""
-NETWORKS: dict[str, tuple[str, ...]] = {"tso": (), "rdma-tso": ("no-pcie", "placed"), "corerma": ()}
+NETWORKS: dict[str, tuple[str, ...]] = {"tso": (), "rdma-tso": ("no-pcie", "placed", "glob"), "corerma": ()}
 """What a line about a network may name, with the words for what is not as in its paper."""
 ALIKE = 0.75
 """How much a word is like the name of a network that it stands for; `note` and `tso` are not."""

@@ -89,11 +89,12 @@ class RobustnessOnNetwork:
     network: Literal["corerma", "rdma-tso"]
     pcie: bool = True
     placed: bool = False
+    glob: bool = False
 
     @property
     def variant(self) -> str:
         """What is not as in the paper, as an expectation has it: "no-pcie"."""
-        return " ".join(("no-pcie",) * (not self.pcie) + ("placed",) * self.placed)
+        return " ".join(("no-pcie",) * (not self.pcie) + ("placed",) * self.placed + ("glob",) * self.glob)
 
     @property
     def line(self) -> str:

@@ -89,7 +89,7 @@ def decide(
         return by_executions(CoreRma(), program, watch)
     from pgasrob.models.rdma_tso import RdmaTso
 
-    model = RdmaTso(pcie=asked.pcie, placed=asked.placed)
+    model = RdmaTso(pcie=asked.pcie, placed=asked.placed, atomics="glob" if asked.glob else "hca")
     if not program.bounded:
         return by_normal_forms(program, model, watch)
     found = by_executions(model, program, watch, MOST_EXECUTIONS)

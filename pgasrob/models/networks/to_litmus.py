@@ -351,8 +351,7 @@ class _Thread:
         if update.type != INT32 or update.operation not in ("add", "compare_swap") or operand is None:
             raise _No("remote atomic")
         self.remarks.append(
-            "a remote atomic fetches and writes in two accesses, between which no other remote atomic of the adapter "
-            "comes"
+            "remote atomics are those of the adapter, atomic among each other, and against the rest only with --glob"
         )
         if update.operation == "add":
             return NicFetchAdd(local, remote, operand)
