@@ -261,7 +261,7 @@ def drawn(draw: st.DrawFn) -> Instance:
 
 
 @given(drawn())
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(50))
 def test_whatever_can_come_together_is_found(instance: Instance) -> None:
     given = {
         (each.cell, line, write.rank, write.line, write.how.value)
