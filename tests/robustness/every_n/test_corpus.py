@@ -69,6 +69,7 @@ NOT_PROVED = {
     "all_to_all_counter": FAULT,
     "dekker": FAULT,
     "dekker_release_no_wait": FAULT,
+    "loop_dekker_puts": FAULT,
     "pairwise_barrier": FAULT,
     "knapsack": COUNTER,
 }
