@@ -109,6 +109,23 @@ def test_a_rank_may_still_wait_for_its_atomic(monkeypatch: pytest.MonkeyPatch) -
     assert by_normal_forms(program, RdmaTso()).violation is None
 
 
+@pytest.mark.parametrize(("wanted", "is_robust"), [(1, False), (0, True), (2, True)], ids=["before", "after", "never"])
+def test_a_fetch_that_is_repeated_overtakes_an_atomic_only_if_it_finds_what_was_before(
+    wanted: int, is_robust: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """x is 1, then 0. A fetch before the atomic gives 1, and lands behind it."""
+    spins = f"again: r <- fetch(0, x); if (r != {wanted}) {{ goto again; }}"
+    ranks = instance("skip;", f"update(compare_swap, 0, 1, 0, x, q); {spins}")
+    program, model = translate(ranks, "rdma-tso").program, RdmaTso()
+    found, runs = by_normal_forms(program, model), by_runs(model.machine(program.everywhere))
+    assert (found.violation is None, runs.violation is None) == (is_robust, is_robust)
+    assert (found.reason, runs.reason) == (None, None)
+    if wanted < 2:
+        with_text(Issue, "load", "buffered or landed", "buffered", monkeypatch)
+        changed = by_normal_forms(program, model)
+        assert (changed.violation is None) != is_robust or changed.reason is not None
+
+
 @pytest.mark.nightly
 def test_all_runs_say_the_same_of_many_ranks() -> None:
     assert agreement_of_ranks(6_000, 2) == (0, 0)
