@@ -182,17 +182,15 @@ class Issue(litmus.Visitor[bool]):
 
     def load(self, instruction: litmus.Load) -> bool:
         """It sees the latest late write to the location if that is a store of its own thread, in the store buffer; else
-        it cannot come before that write, unless it is the last command. Behind polls it sees what the command itself
-        has let land there."""
+        it cannot come before that write, unless it is the last command."""
         location = self._program.place(instruction.cell)
         mine: Writer = ("store", self._thread, -1)
         buffered = self.last and self._attacks(location) and mine in self._own
         seen = not self.last and self._sees(location, mine)
         if not self.last and not seen and self._hits(location, False):
             return False
-        landed = any(access.writes and access.location == location for access in self.accesses)
         self._access(Access(location, True, False, False, ("cpu", -1), buffered), seen)
-        self._set(instruction.register, self.memory[location] if buffered or landed else self._in_memory(location))
+        self._set(instruction.register, self.memory[location] if buffered else self._in_memory(location))
         return True
 
     def store(self, instruction: litmus.Store) -> bool:
