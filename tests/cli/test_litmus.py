@@ -185,6 +185,13 @@ def test_lines_that_are_about_no_model_that_is_asked_are_named() -> None:
     assert "not compared" not in pgasrob("litmus", text, "--model", "sc").stdout
 
 
+def test_remote_atomics_that_nothing_tears() -> None:
+    text = "x@1=9 z@2=0 :: 1: x = rfaa(z^2, 1) || 2: z = 5"
+    assert pgasrob("litmus", text, "--model", "rdma-tso").stdout.startswith("<test>: 3 outcomes in rdma-tso\n")
+    glob = pgasrob("litmus", text, "--model", "rdma-tso", "--glob")
+    assert glob.stdout.startswith("<test>: 2 outcomes in rdma-tso glob\n")
+
+
 def test_options_without_effect_are_named() -> None:
     said = pgasrob("litmus", "poll.litmus", "--vpi", "--semantics", "concrete").stderr
     assert said == "pgasrob: poll.litmus: --vpi is about corerma, which is not asked about this program\n"

@@ -35,6 +35,7 @@ def test_a_name_that_no_model_has(name: str, said: str) -> None:
     [
         ("corerma", Options(pcie=False), "corerma takes no --no-pcie; rdma-tso does"),
         ("pgas", Options(placed=True), "pgas takes no --placed; rdma-tso does"),
+        ("corerma", Options(atomics="glob"), "corerma takes no --glob; rdma-tso does"),
         ("rdma-tso", Options(vpi=True), "rdma-tso takes no --vpi; corerma does"),
         ("rdma-tso", Options(hb="least"), "rdma-tso takes no --hb; corerma does"),
         ("sc", Options(repair=False), "sc takes no --no-repair; corerma does"),
@@ -59,6 +60,7 @@ def test_words_of_what_is_not_stock() -> None:
     assert known.STOCK.words == ()
     assert Options("concrete").words == ()
     assert Options(pcie=False, placed=True).words == ("no-pcie", "placed")
+    assert Options(pcie=False, atomics="glob").words == ("no-pcie", "glob")
     assert Options(vpi=True, hb="least", repair=False).words == ("vpi", "hb-least", "no-repair")
     assert Options(without=("IR", "GA", "IR")).words == ("without GA", "without IR")
 
