@@ -121,6 +121,12 @@ def test_what_is_refused(semantics: Semantics) -> None:
             model.outcomes(program)
 
 
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_a_remote_addition_wraps_and_operands_are_those_of_the_issue(semantics: Semantics) -> None:
+    program = parse("x@1 z@2=2147483647 :: 1: a = 1; x = rfaa(z^2, a); a = 5").program
+    assert outcomes(program, semantics) == {(2**31 - 1, -(2**31), 5)}
+
+
 @pytest.mark.parametrize("semantics", MACHINES)
 def test_a_fault_is_said(semantics: Semantics) -> None:
     program = parse("x@1=1 :: 1: a = x; b = 1 / (a - 1) || 1: x = 2").program
@@ -245,6 +251,10 @@ def test_small_programs_with_remote_atomics_and_what_is_counted_of_them() -> Non
 
 CAMPAIGN_WITH_ATOMICS = {
     "3 statements, 2 locations": (small_atomics(3, locations=2), (998, 672, 311, 589, 185, 0)),
+    "3 statements, 3 locations, 3 nodes, 3 threads": (
+        small_atomics(3, nodes=3, threads=3),
+        (7_398, 4_891, 2_498, 5_123, 1_271, 0),
+    ),
 }
 
 
