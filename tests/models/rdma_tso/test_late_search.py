@@ -210,6 +210,7 @@ def test_programs_with_loops_are_what_they_are_unrolled() -> None:
 @pytest.mark.nightly
 def test_programs_with_loops_are_what_they_are_unrolled_on_many() -> None:
     assert against_unrolled(10_000, 2) == {"robust": 6462, "violated at 1": 2824, "violated at 2": 714}
+    assert against_unrolled(10_000, 3) == {"robust": 6496, "violated at 1": 2745, "violated at 2": 759}
 
 
 TEN_POLLS = "x@1 v@1 o@1 y@2 :: 1: loop {{ y^2 = o }} {polls}; x = 1; {fence}a = v || 1: v = 1; mfence; b = x"
