@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 from pgasrob.models.model_interface import CycleEdge, Event, Execution
-from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules, cell_of
+from pgasrob.models.rdma_tso.orders import FLUSHED, INSTANTANEOUS, Rules, cell_of
 from pgasrob.models.relations import shortest_path
 
 Order = Literal["ib", "ob"]
@@ -68,9 +68,9 @@ def _edges(execution: Execution, rules: Rules) -> Iterator[Edge]:
             yield Edge("ob", source, target, "pf", "ob.nlW-pf")
         if events[source].kind == "nrW" and rules.placed:
             yield Edge("ob", source, target, "pf", "placed")
-    for source, target in relations["nfo"] if rules.pcie else ():
-        local = events[source].kind in ("nlR", "nlW")
-        if has("nfo.local" if local else "nfo.remote"):
+    for source, target in relations["nfo"]:
+        read = next(kind for kind in (events[source].kind, events[target].kind) if kind in FLUSHED)
+        if has(f"nfo.{FLUSHED[read][1]}") and (rules.pcie or read == "naR"):
             if has("ib.nfo"):
                 yield Edge("ib", source, target, "nfo", "ib.nfo")
             if has("ob.nfo"):
@@ -111,7 +111,7 @@ def same_queue_pair(one: Event, other: Event) -> bool:
 def _buffered(rules: Rules, name: str, one: Event, first: str, other: Event, second: str) -> bool:
     """Whether a pair of rf (rb) is one of rf_b (rb_b)."""
     if not rules.pcie and rules.has(f"{name}.sqp") and same_queue_pair(one, other):
-        return "naR" not in (one.kind, other.kind) or not rules.has("sqp.naR")
+        return True
     return (
         (one.kind == first or not rules.has(f"{name}.{first}"))
         and (one.thread == other.thread or not rules.has(f"{name}.sthd"))

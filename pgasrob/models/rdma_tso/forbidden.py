@@ -76,7 +76,7 @@ def _that_matter(program: Program, rules: Rules) -> Iterator[str]:
     for cell in CELLS:
         if kinds_of(cell) in pairs and rules.orders.at(cell) != "no":
             yield cell
-    idle = [] if rules.pcie else ["ib.nfo", "ob.nfo"]
+    idle = []
     if ("naR", "nlW") not in pairs:
-        idle += ["ob.rmw", "ob.lock"]
+        idle = ["ob.rmw", "ob.lock"] if rules.pcie else ["ob.rmw", "ob.lock", "ib.nfo", "ob.nfo"]
     yield from (term for term in TERMS if rules.has(term) and term not in idle)

@@ -26,6 +26,10 @@ ROWS = "ABCDEFGHIJKL"
 INSTANTANEOUS = frozenset(KINDS) - {"lW", "nlW", "nrW"}
 """Inst: issued and observable at once."""
 
+FLUSHED = {"nlR": ("nlW", "local"), "nrR": ("nrW", "remote"), "naR": ("nrW", "atomic")}
+"""The reads that nfo orders (Definition 4.2), each with the writes that wait at the same adapter, and the rule that
+does so. What remote atomics fetch waits for these without PCIe, too."""
+
 _MEANING: dict[str, Cell] = {"+": "yes", ".": "no", "q": "sqp"}
 
 
@@ -151,6 +155,7 @@ PREMISES: dict[str, str] = {
     "rbb.lW": "rb_b ends in a CPU's write",
     "nfo.local": "Definition 4.2: nlR and nlW of a queue pair are ordered by nfo",
     "nfo.remote": "Definition 4.2: nrR and nrW of a queue pair are ordered by nfo",
+    "nfo.atomic": "naR and nrW of a queue pair are ordered by nfo, without PCIe, too",
     "Inst.lW": "a CPU's write is not instantaneous",
     "Inst.nrW": "the remote write of a put is not instantaneous",
     "Inst.nlW": "the local write of a get is not instantaneous",
@@ -158,7 +163,6 @@ PREMISES: dict[str, str] = {
     "pf.once": "Definition 4.2: an operation is polled at most once",
     "rfb.sqp": "without PCIe: rf_b holds rf within a queue pair",
     "rbb.sqp": "without PCIe: rb_b holds rb within a queue pair",
-    "sqp.naR": "without PCIe: rf_b and rb_b hold nothing of what a remote atomic fetches, for that is in memory",
     "lock.failed": "a remote compare-and-set that fails is ordered by the lock, too",
 }
 """Premises of the definitions; leaving one out lifts its restriction (or its exemption)."""

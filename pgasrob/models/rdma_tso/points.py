@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pgasrob.models.candidate_executions import INITIAL, Candidate
 from pgasrob.models.rdma_tso.expansion import same_queue_pair
-from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules
+from pgasrob.models.rdma_tso.orders import FLUSHED, INSTANTANEOUS, Rules
 from pgasrob.models.relations import Rows, with_pairs
 from pgasrob.stop_points import stop_point
 
@@ -121,7 +121,7 @@ class Graph:
     def _buffered(self, name: str, source: int, first: str, target: int, second: str) -> bool:
         has, one, other = self.rules.has, self.candidate.actions[source], self.candidate.actions[target]
         if not self.rules.pcie and has(f"{name}.sqp") and same_queue_pair(self.candidate, source, target):
-            return "naR" not in (one.kind, other.kind) or not has("sqp.naR")
+            return True
         return (
             (one.kind == first or not has(f"{name}.{first}"))
             and (one.thread == other.thread or not has(f"{name}.sthd"))
@@ -174,11 +174,11 @@ class Graph:
         ]
 
     def flush_choices(self) -> list[Choice]:
-        """nfo: a choice for each read and write of one adapter."""
+        """nfo: a choice for each read and write of one adapter; without PCIe for what remote atomics fetch alone."""
         rules = self.rules
         into_issue = rules.has("ib") and rules.has("ib.nfo")
         into_seen = rules.has("ob") and rules.has("ob.nfo")
-        if not rules.pcie or not (into_issue or into_seen):
+        if not (into_issue or into_seen):
             return []
 
         def edges(first: int, second: int) -> Edges:
@@ -188,8 +188,8 @@ class Graph:
         actions = self.candidate.actions
         return [
             Choice(read, write, edges(read, write), edges(write, read))
-            for reading, writing, name in (("nlR", "nlW", "local"), ("nrR", "nrW", "remote"))
-            if rules.has(f"nfo.{name}")
+            for reading, (writing, name) in FLUSHED.items()
+            if rules.has(f"nfo.{name}") and (rules.pcie or reading == "naR")
             for read, one in enumerate(actions)
             if one.kind == reading
             for write, other in enumerate(actions)

@@ -307,6 +307,7 @@ def with_flush_order(run: Execution) -> Execution:
             if (first.thread, first.towards) == (second.thread, second.towards) and {first.kind, second.kind} in (
                 {"nlR", "nlW"},
                 {"nrR", "nrW"},
+                {"naR", "nrW"},
             ):
                 order.add((one, other))
             if first.kind == second.kind == "naR" and first.towards == second.towards:
