@@ -33,7 +33,7 @@ Local = TypeVar("Local", bound=Hashable)
 
 MOST_PENDING = 16
 """Pending operations and stores of one thread up to which a search goes on."""
-POLLS = (8, 64, 512)
+POLLS = (8, 64, 512, 4_096)
 """Operations of a queue pair that are counted up to so many in search of a run, where a violation in normal form polls
 some for which a loop has to go round often enough."""
 RELATIONS = ("rf", "mo", "rb", "po")
