@@ -66,7 +66,7 @@ def test_programs_are_objects() -> None:
 
 def test_all_of_it_is_copied(tmp_path: Path) -> None:
     copied = programs(PROGRAMS)
-    assert examples("--copy", tmp_path).output == f"{len(copied)} files below {tmp_path}\n"
+    assert examples("--copy", tmp_path).output == f"{len(copied):,} files below {tmp_path}\n"
     assert files(tmp_path) == copied
 
 

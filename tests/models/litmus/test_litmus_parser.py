@@ -127,7 +127,7 @@ def test_the_example_of_the_reference_is_a_test() -> None:
 def test_every_statement_of_the_reference_is_one_and_every_word_stands_in_it() -> None:
     (table,) = re.findall(r"^\| statement \|.*?(?=^\n)", REFERENCE, re.DOTALL | re.MULTILINE)
     statements = [code for row in table.splitlines()[2:] for code in re.findall(r"`([^`]*)`", row.split("|")[1])]
-    assert len(statements) == 22
+    assert len(statements) == 23
     for statement in statements:
         text = statement.replace("...", "x = 1")
         parse(f"x@1 y@1 w@1 z@2 :: 1: a = 1; {text}")
