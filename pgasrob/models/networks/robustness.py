@@ -145,12 +145,10 @@ def by_normal_forms(program: Program, model: RdmaTso, watch: Watch | None = None
     if _loads_twice(program):
         return by_runs(model.machine(program), watch)
     machine, looked_at = model.machine(program, reduced=False), 0
+    variant = Variant(model.pcie, model.placed, model.atomics == "glob")
     with until_limit() as stopped:
         for most_polls in (None, *POLLS):
-            search, found = (
-                LateSearch(program, Variant(model.pcie, model.placed, model.atomics == "glob"), most_polls),
-                None,
-            )
+            search, found = LateSearch(program, variant, most_polls), None
             for each in search.run():
                 found = each
                 if watch is not None:

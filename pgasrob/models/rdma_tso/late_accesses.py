@@ -8,15 +8,14 @@ come late because of it. Commands read what a sequentially consistent run has in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, assert_never
+from typing import Literal, NamedTuple
 
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.operational import Queue, at
 from pgasrob.models.rdma_tso.delays import UNBOUNDED, Delays, Orders, Pair, Variant
-from pgasrob.models.rdma_tso.processor import node_of
+from pgasrob.models.rdma_tso.processor import node_of, request_of
 from pgasrob.models.thread_control import value_of
-from pgasrob.program.expressions import INT32
 
 HUNG = -1
 """The control state of a thread that is in a command which ends after everything else."""
@@ -298,7 +297,7 @@ class Issue(litmus.Visitor[bool]):
         node, at_source = self._nodes[number], len(self.accesses)
         remote, local = self._program.place(instruction.remote), self._program.place(instruction.local)
         held = self._in_memory(remote)
-        new = self._written_by(instruction, held)
+        new = request_of(self._program, instruction)(self.registers).written(held)
         torn = self.source == at_source + 1
         waits = self._orders.atomic_waits(self.delays, number)
         waits = waits or (not self.last and not torn and self._hits(remote, new is not None))
@@ -312,17 +311,6 @@ class Issue(litmus.Visitor[bool]):
         self._written(local, held, landing, ("land" if returns else "", self._thread, number))
         self._operated(number, self._orders.after_get(pair, update, landing))
         return True
-
-    def _written_by(self, instruction: litmus.NicAtomic, held: int) -> int | None:
-        """What a remote atomic writes where it reads ``held``; None for nothing."""
-        match instruction:
-            case litmus.NicFetchAdd(operand=operand):
-                return INT32.wrap(held + value_of(operand, instruction)(self.registers))
-            case litmus.NicCompareAndSet(expected=expected, new=new):
-                succeeds = held == value_of(expected, instruction)(self.registers)
-                return value_of(new, instruction)(self.registers) if succeeds else None
-            case _:
-                assert_never(instruction)
 
     nic_compare_and_set = nic_fetch_add = _atomic
     get_accumulate = remote_compare_and_set = flush = litmus.refused

@@ -8,7 +8,7 @@ a state comes back with more operations than before, they count as unboundedly m
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from pgasrob.models.litmus.litmus_program import Graph, Program
 from pgasrob.models.operational import at
 from pgasrob.models.rdma_tso.delays import UNBOUNDED, Delays, Pair, Variant
 from pgasrob.models.rdma_tso.late_accesses import HUNG, Access, Command, Issue, State
-from pgasrob.models.rdma_tso.processor import node_of
+from pgasrob.models.rdma_tso.processor import ahead, nodes_of_pairs
 from pgasrob.program.graphs import reached
 from pgasrob.stop_points import stop_point
 
@@ -52,13 +52,8 @@ class LateSearch:
         self._program, self._variant, self._most_polls = program, variant, most_polls
         graphs = [thread.graph for thread in program.threads]
         self._commands = [_commands(graph) for graph in graphs]
-        self._nodes = [
-            sorted({node for each in graph.instructions if (node := node_of(program, each)) >= 0}) for graph in graphs
-        ]
-        self._polls_ahead = [
-            [_polls_ahead(graph, state, nodes) for state in range(len(graph.out))]
-            for graph, nodes in zip(graphs, self._nodes, strict=True)
-        ]
+        self._nodes = [nodes_of_pairs(program, graph) for graph in graphs]
+        self._polls_ahead = [ahead(program, graph, Poll) for graph in graphs]
         self._shared = _shared(program)
         self._nothing_late = [Delays(False, (Pair(),) * len(nodes)) for nodes in self._nodes]
         self._came_from: dict[State, tuple[State, Issued] | None] = {}
@@ -92,22 +87,25 @@ class LateSearch:
                     if state.attack is not None and state.attack.torn:
                         continue  # nothing but the last command follows
                     for issue in self._issues(state, thread, command):
-                        step = Issued(thread, command, tuple(issue.accesses), issue.executed)
+                        step = _issued(thread, command, issue)
                         self._meet(self._plain(issue.after(command.target), thread), (state, step), queue)
             yield None
 
     def _issues(self, state: State, thread: int, command: Command) -> Iterator[Issue]:
         """The ways in which a command can be executed: with nothing late that need not be, or as the source."""
-        issue = Issue(self._program, self._variant, self._nodes[thread], state, thread)
+        issue = self._issue(state, thread)
         if not issue.execute(command):
             return
         yield issue
         if state.attack is None:
             for number, access in enumerate(issue.accesses):
                 if self._may_be_source(access):
-                    attacked = Issue(self._program, self._variant, self._nodes[thread], state, thread)
+                    attacked = self._issue(state, thread)
                     if attacked.execute(command, number):
                         yield attacked
+
+    def _issue(self, state: State, thread: int) -> Issue:
+        return Issue(self._program, self._variant, self._nodes[thread], state, thread)
 
     def _may_be_source(self, access: Access) -> bool:
         """Whether a violation may have this access as its source. A remote atomic comes late as a whole by its read, or
@@ -120,12 +118,12 @@ class LateSearch:
         """The command as the last one of a violation, with the access by which it comes before the source."""
         if state.attack is None:
             return None
-        issue = Issue(self._program, self._variant, self._nodes[thread], state, thread)
+        issue = self._issue(state, thread)
         if not issue.execute(command, last=True):
             return None
         for number in range(len(issue.accesses)):
             if issue.closes(number):
-                return Issued(thread, command, tuple(issue.accesses), issue.executed), number
+                return _issued(thread, command, issue), number
         return None
 
     def _plain(self, state: State, thread: int) -> State:
@@ -140,23 +138,21 @@ class LateSearch:
                 polls=at(polls, thread, nothing),
             )
         most = UNBOUNDED if self._most_polls is None else self._most_polls
-        ahead = self._polls_ahead[thread][control]
-        counts = tuple(min(count, most) if polled else 0 for count, polled in zip(polls[thread], ahead, strict=True))
+        polled = self._polls_ahead[thread][control]
+        counts = tuple(min(count, most) if pair in polled else 0 for pair, count in enumerate(polls[thread]))
         return state if counts == polls[thread] else state._replace(polls=at(polls, thread, counts))
 
     def _meet(self, state: State, origin: tuple[State, Issued] | None, queue: deque[State]) -> None:
         """Note a state, unless one with as many operations that can be polled is known."""
         if state in self._came_from:
             return
-        apart = state._replace(polls=())
-        known = self._polls_in.setdefault(apart, [])
-        if any(map(any, state.polls)) or known:
-            if self._most_polls is None:
-                for other in known:
-                    if _covers(state, other) and origin is not None and self._is_before(other, origin[0]):
-                        state = state._replace(polls=_accelerated(other.polls, state.polls))
-            if any(_covers(other, state) for other in known):
-                return
+        known = self._polls_in.setdefault(state._replace(polls=()), [])
+        if self._most_polls is None and origin is not None:
+            for other in known:
+                if _covers(state, other) and self._is_before(other, origin[0]):
+                    state = state._replace(polls=_accelerated(other.polls, state.polls))
+        if any(_covers(other, state) for other in known):
+            return
         known.append(state)
         self._came_from[state] = origin
         queue.append(state)
@@ -176,6 +172,10 @@ class LateSearch:
             state = origin[0]
             commands.append(origin[1])
         return NormalForm(tuple(reversed(commands)), closing[1])
+
+
+def _issued(thread: int, command: Command, issue: Issue) -> Issued:
+    return Issued(thread, command, tuple(issue.accesses), issue.executed)
 
 
 def _covers(state: State, other: State) -> bool:
@@ -211,13 +211,6 @@ def _commands(graph: Graph) -> list[list[Command]]:
             else:
                 begun += [((*instructions, each), then) for each, then in graph.out[target]]
     return found
-
-
-def _polls_ahead(graph: Graph, state: int, nodes: Sequence[int]) -> tuple[bool, ...]:
-    """For each of ``nodes`` whether a poll of its pair may be executed from ``state`` on."""
-    ahead = reached([state], lambda each: [target for _, target in graph.out[each]])
-    polled = {each.node for place in ahead for each, _ in graph.out[place] if isinstance(each, Poll)}
-    return tuple(node in polled for node in nodes)
 
 
 def _shared(program: Program) -> frozenset[int]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from itertools import chain
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
 
 from pgasrob.models.litmus import instructions as litmus
-from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.litmus.litmus_program import Graph, Program
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed
 from pgasrob.models.thread_control import STORE, Change, Control, Execute, MachineThread, value_of
 from pgasrob.program.expressions import INT32
-from pgasrob.stop_points import stop_point
+from pgasrob.program.graphs import reached_by
 
 PREMISES = (
     "load-looks-in-the-store-buffer",
@@ -117,9 +117,11 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
         super().__init__(program, number, sharing, reduced)
         thread = program.threads[number]
         self.without, self.graph = without, thread.graph
-        self.nodes = sorted({node for each in self.graph.instructions if (node := node_of(program, each)) >= 0})
+        self.nodes = nodes_of_pairs(program, self.graph)
         self._pair_of = {node: place for place, node in enumerate(self.nodes)}
-        self.puts_ahead, self.polls_ahead = self._ahead(litmus.Put), self._ahead(litmus.Poll)
+        nothing = frozenset[int]()  # of control state -1
+        self.puts_ahead = [*ahead(program, self.graph, litmus.Put), nothing]
+        self.polls_ahead = [*ahead(program, self.graph, litmus.Poll), nothing]
         self.requests, self.updates = Numbers[Request](), Numbers[Update]()
         self._pairs = pairs(self)
         self.initial: Local[Pair] = Local(0, (0,) * len(thread.registers), (), (self._pairs.empty,) * len(self.nodes))
@@ -167,22 +169,6 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
                 pairs = at(local.pairs, number, pair)
                 result = Result((Step(self.number, "send"),), local._replace(buffer=rest, pairs=pairs))
                 yield True, fixed(result)
-
-    def _ahead(self, kind: type[litmus.Put | litmus.Poll]) -> list[frozenset[int]]:
-        """For each control state the queue pairs that a put (a poll) may still be executed for from there on."""
-        ahead: list[set[int]] = [set() for _ in self.graph.out]
-        changed = True
-        while changed:
-            stop_point()
-            changed = False
-            for state, edges in enumerate(self.graph.out):
-                before = len(ahead[state])
-                for instruction, target in edges:
-                    if isinstance(instruction, kind):
-                        ahead[state].add(self._pair_of[node_of(self.program, instruction)])
-                    ahead[state] |= ahead[target]
-                changed |= len(ahead[state]) > before
-        return [*map(frozenset, ahead), frozenset()]  # the last for control state -1
 
     # Instructions
 
@@ -282,15 +268,10 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
         fetch, update = Begun("naR", source, ("fetch", node)), Begun("naW", source, ("update", node))
         begins = (fetch, update, Begun("nlW", to, ("land", node)))
         steps = (Step(self.number, instruction.word, instruction, begins),)
-        match instruction:
-            case litmus.NicFetchAdd(operand=operand):
-                values = [value_of(operand, instruction)]
-            case litmus.NicCompareAndSet(expected=expected, new=new):
-                values = [value_of(new, instruction), value_of(expected, instruction)]
+        request = request_of(self.program, instruction)
 
         def execute(local: Local[Pair]) -> Iterator[Change]:
-            request = Request(source, *(value(local.registers) for value in values))
-            entry = ("atomic", to, self.requests.number(request), pair)
+            entry = ("atomic", to, self.requests.number(request(local.registers)), pair)
             yield True, fixed(Result(steps, local._replace(buffer=(*local.buffer, entry))))
 
         return execute
@@ -304,6 +285,40 @@ def node_of(program: Program, instruction: litmus.Instruction) -> int:
     """The node whose queue pair ``instruction`` uses, -1 for none."""
     node = litmus.node_of(instruction, program.owners)
     return -1 if node is None else node
+
+
+def nodes_of_pairs(program: Program, graph: Graph) -> list[int]:
+    """The nodes to which a thread has queue pairs, in the order of the numbers of these."""
+    return sorted({node for each in graph.instructions if (node := node_of(program, each)) >= 0})
+
+
+def ahead(program: Program, graph: Graph, kind: type[litmus.Put | litmus.Poll]) -> list[frozenset[int]]:
+    """For each control state the queue pairs that an instruction of this kind may still be executed for from there
+    on."""
+    edges = [(state, instruction, target) for state, out in enumerate(graph.out) for instruction, target in out]
+    back = [(target, state) for state, _, target in edges]
+    found = [
+        reached_by(
+            back, [state for state, each, _ in edges if isinstance(each, kind) and node_of(program, each) == node]
+        )
+        for node in nodes_of_pairs(program, graph)
+    ]
+    return [
+        frozenset(number for number, states in enumerate(found) if state in states) for state in range(len(graph.out))
+    ]
+
+
+def request_of(program: Program, instruction: litmus.NicAtomic) -> Callable[[Sequence[int]], Request]:
+    """The request of a remote atomic, by the registers."""
+    remote = program.place(instruction.remote)
+    match instruction:
+        case litmus.NicFetchAdd(operand=operand):
+            values = [value_of(operand, instruction)]
+        case litmus.NicCompareAndSet(expected=expected, new=new):
+            values = [value_of(new, instruction), value_of(expected, instruction)]
+        case _:
+            assert_never(instruction)
+    return lambda registers: Request(remote, *(value(registers) for value in values))
 
 
 def sharing_of(program: Program) -> Sharing:
