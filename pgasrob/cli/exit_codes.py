@@ -93,6 +93,8 @@ def code_of_network_verdict(result: NetworkResult, expect: bool) -> int:
     if is_crash(result):
         return CRASHED
     if not expect:
+        if result["assertions"] == "violated":
+            return NOT_ROBUST
         return {"robust": ROBUST, "not robust": NOT_ROBUST, "unknown": UNKNOWN}.get(verdict, ERROR)
     if result.get("expected") is None or verdict == "error":
         return ERROR

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.models.litmus.expected_outcomes import LitmusTest
 from pgasrob.models.networks.robustness import nodes_of
@@ -40,10 +40,10 @@ class NetworkResult(TypedDict):
     network has no counterpart of what ``refusals`` name) or "error".
 
     ``variant``: what is not as in the network's paper. ``ranks``: threads are ranks of a program, else threads of a
-    litmus test. ``remarks``: what one has to know of the translation. ``witness``: an execution that no sequentially
-    consistent one looks like, with a ``cycle`` in po, rf, mo and rb, empty where a value is undefined; ``order`` is
-    that of a run. ``commands``: for each event the number of the first instruction of its command, null for an initial
-    write.
+    litmus test. ``remarks``: what one has to know of the translation. ``assertions``: what is known of those of a
+    robust program, null where it has none. ``witness``: an execution that no sequentially consistent one looks like,
+    with a ``cycle`` in po, rf, mo and rb, empty where a value is undefined; ``order`` is that of a run. ``commands``:
+    for each event the number of the first instruction of its command, null for an initial write.
     """
 
     schema: int
@@ -58,6 +58,7 @@ class NetworkResult(TypedDict):
     limit: str | None
     refusals: list[NetworkRefusal]
     remarks: list[str]
+    assertions: Literal["hold", "violated", "unknown"] | None
     ranks: bool
     witness: ExecutionObject | None
     commands: list[int | None]
@@ -86,6 +87,7 @@ def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
         "limit": None if reason is None else reason.option,
         "refusals": [_refusal(each, source) for each in verdict.refusals],
         "remarks": list(verdict.remarks),
+        "assertions": verdict.assertions,
         "ranks": verdict.ranks,
         "witness": None,
         "commands": [],

@@ -37,6 +37,14 @@ EFFECTS: dict[str, str] = {
 """What the events of the models do (RDMA-TSO: Definition 4.1; coreRMA: Table 3)."""
 
 
+ASSERTIONS = {
+    "hold": ("Its assertions hold: every run looks like a sequentially consistent one, in which they hold.", "good"),
+    "violated": ("An assertion fails, even in a sequentially consistent run: `pgasrob check` shows one.", "bad"),
+    "unknown": ("Whether its assertions hold is unknown: `pgasrob check` says why.", "open"),
+}
+"""What is known of the assertions of a robust program, and its style."""
+
+
 def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters."""
     lines = list(network_headline(result, width))
@@ -50,6 +58,9 @@ def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
         lines += _refusals(result, width)
     if result["witness"] is not None:
         lines += _violation(result, result["witness"], width)
+    if result["assertions"] is not None:
+        sentence, style = ASSERTIONS[result["assertions"]]
+        lines += paragraph(sentence, width, style, "  ")
     if result["verdict"] in ("robust", "not robust"):
         lines += _remarks(result, width)
     return lines
@@ -160,7 +171,7 @@ def _in_words(result: NetworkResult, run: ExecutionObject, edge: EdgeObject) -> 
             return f"{one} writes {location} before {other} does"
         case "rb":
             return f"{one} reads {location} before {other} writes it"
-    return f"{one} stands before {other}"
+    return f"{one} comes before {other} in the program"
 
 
 def _command(result: NetworkResult, run: ExecutionObject, event: EventObject) -> str:

@@ -23,10 +23,12 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
 from pgasrob.program.parser import read_text
-from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
+from pgasrob.robustness.check import check
+from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork, Synchronisation
 from pgasrob.robustness.reasons import InternalError, NothingChecked, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
+from pgasrob.robustness.verdict import Assertions
 from pgasrob.robustness.watch import Watch
 
 Verdict = Literal["robust", "not robust", "unknown", "refused", "error"]
@@ -45,8 +47,9 @@ class NetworkVerdict:
 
     ``program`` is the litmus program that was decided; where the file has a program of ranks (``ranks``) it is the
     translation, which also gives ``remarks``. ``refusals``: why there is no verdict. ``reason``: why the
-    verdict is `unknown` or `error`. ``expected``: the verdict that the file expects, None when it says none, where
-    ``compared``.
+    verdict is `unknown` or `error`. ``assertions``: whether those of a robust program hold, None where it has none: its
+    runs look like sequentially consistent ones, so that these are asked. ``expected``: the verdict that the file
+    expects, None when it says none, where ``compared``.
     """
 
     file: str
@@ -62,6 +65,7 @@ class NetworkVerdict:
     violation: Violation | None = None
     ranks: bool = False
     remarks: tuple[str, ...] = ()
+    assertions: Assertions | None = None
     assumptions: tuple[Assumption, ...] = ()
     units: tuple[str, ...] = ()
     states: int = 0
@@ -147,6 +151,7 @@ class _Deciding:
         assert isinstance(asked, RobustnessOnNetwork)
         self._session, self._asked = session, asked
         self.known = NetworkVerdict(session.question.file, asked, "unknown")
+        self._has_assertions = False
 
     def run(self) -> None:
         watch, asked = self._session.watch, self._asked
@@ -163,6 +168,11 @@ class _Deciding:
             reason = NothingChecked(note.why_nothing())
         verdict: Verdict = "not robust" if found.violation else "unknown" if reason else "robust"
         self.known = replace(self.known, verdict=verdict, reason=reason, violation=found.violation, states=found.states)
+        if verdict == "robust" and self._has_assertions:
+            self.known = replace(self.known, assertions="unknown")
+            session = self._session
+            of_sc_runs = session.asking(replace(session.question, asked=Synchronisation(("assertions",), effect=False)))
+            self.known = replace(self.known, assertions=check(of_sc_runs).assertions)
 
     def _litmus(self) -> Translation:
         test = parse_litmus(Path(self.known.file), DISK)
@@ -178,6 +188,7 @@ class _Deciding:
         self.known = replace(self.known, name=of.name, source=of.source, assumptions=resting, units=of.source.units)
         self.known = replace(self.known, count_note=of.count_note)
         self.known = replace(self.known, ranks=True)
+        self._has_assertions = instance.has_assertions
         translated = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed)
         self.known = replace(self.known, program=translated.program, remarks=translated.remarks)
         return translated
