@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgasrob.batch.answer import about_robustness
-from pgasrob.batch.job import Checked, Job, Task, Watcher, tasks, unwatched
+from pgasrob.batch.job import Checked, Job, Task, tasks
 from pgasrob.batch.kept import KeptError
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.internal_error import internal_error
@@ -22,7 +22,7 @@ from pgasrob.robustness.reasons import InternalError, Interruption, LeftUndone, 
 from pgasrob.robustness.session import LOWERING, READING, Interrupted, Session
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import LINES, Verdict
-from pgasrob.robustness.watch import GRACE, Watch
+from pgasrob.robustness.watch import GRACE, Watch, Watcher, unwatched
 
 if TYPE_CHECKING:
     from pgasrob.batch.store import Store

@@ -12,9 +12,9 @@ from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from pgasrob.batch.checker import Checker
-from pgasrob.batch.job import Checked, Job, Task, Watcher
+from pgasrob.batch.job import Checked, Job, Task
 from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.watch import Progress, Watcher
 
 T = TypeVar("T")
 

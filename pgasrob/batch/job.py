@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,7 +25,6 @@ from pgasrob.robustness.question import (
 )
 from pgasrob.robustness.reasons import would_be_the_same
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import Progress
 
 if TYPE_CHECKING:
     from pgasrob.batch.headers import Header
@@ -35,14 +33,6 @@ if TYPE_CHECKING:
     from pgasrob.races.race_verdict import RaceVerdict
 
 SUFFIXES = (".pgas", ".c")
-
-Watcher = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
-"""Given a title, a context in which one check runs; what it enters is called with the check's progress."""
-
-
-def unwatched(title: str) -> AbstractContextManager[None]:
-    """A watcher that shows nothing."""
-    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

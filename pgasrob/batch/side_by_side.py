@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from pgasrob.batch.checker import convert_each
-from pgasrob.batch.job import Checked, Job, Watcher, tasks, unwatched
+from pgasrob.batch.job import Checked, Job, tasks
 from pgasrob.batch.kept import Kept, KeptError
 from pgasrob.program.files import GIVEN
+from pgasrob.robustness.watch import Watcher, unwatched
 
 T = TypeVar("T")
 

@@ -22,13 +22,13 @@ from typing import Any, Protocol, TypeVar
 
 from pgasrob.batch.checker import Checker
 from pgasrob.batch.crew import Crew, Interrupts, Watching
-from pgasrob.batch.job import Checked, Job, Task, Watcher
+from pgasrob.batch.job import Checked, Job, Task
 from pgasrob.batch.kept import KeptError
 from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.parent_death import end_with
 from pgasrob.program.parser import parse
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
-from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.watch import Progress, Watcher
 from pgasrob.twins import MissingKernelWarning
 
 T = TypeVar("T")

@@ -168,10 +168,10 @@ def _asked(options: CheckOptions) -> AboutRobustness:
 def _results(options: CheckOptions, found: Found, job: Job, display: Display | None) -> Iterable[Result]:
     if are_traces(found.files):
         return checked_traces(found, options.reading, job.limits)
-    from pgasrob.batch.job import unwatched
     from pgasrob.batch.side_by_side import convert_all
     from pgasrob.render.races_json import checked_with_races
     from pgasrob.render.verdict_json import checked_to_json
+    from pgasrob.robustness.watch import unwatched
 
     return convert_all(found.files, job, checked_with_races if options.races else checked_to_json, display or unwatched)
 

@@ -17,7 +17,7 @@ from pgasrob.cli.declare import Rule, argument, check_rules, command, flag, grou
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
 from pgasrob.cli.option_groups import SearchLimits, format_option
 from pgasrob.cli.parameter_types import GraphPath, ModelNames, OneOf, ValuesOfNames, listed, sentence
-from pgasrob.cli.shared_steps import crashed, print_json
+from pgasrob.cli.shared_steps import crashed, print_json, progress_display
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pgasrob.render.litmus_json import LitmusResult
     from pgasrob.render.shared_json import Error
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.watch import Watcher
 
 GENERATE = "generate"
 PROGRAMS = (".pgas", ".c")
@@ -173,6 +174,7 @@ def litmus(options: LitmusOptions) -> int:
 def ask_about_tests(options: LitmusOptions) -> int:
     """Ask the models about each test, and print; the gravest exit code."""
     from pgasrob.models.model_table import Options
+    from pgasrob.robustness.watch import unwatched
 
     check_rules(options, RULES)
     variant = Options(
@@ -184,7 +186,7 @@ def ask_about_tests(options: LitmusOptions) -> int:
     found, problems = _tests_and_problems(options.tests, options.texts)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
-    asking = _Asking(options, options.names, variant)
+    asking = _Asking(options, options.names, variant, progress_display(options.limits.max_states) or unwatched)
     codes = [ERROR] * len(problems)
     for number, (file, text) in enumerate(found):
         if number and not options.json and not options.expect:
@@ -247,12 +249,13 @@ class _Asking:
     options: LitmusOptions
     names: Sequence[str]
     variant: Options
+    watch: Watcher
     results: list[LitmusResult] = field(default_factory=list)
 
     def test(self, file: str, text: str | None) -> int:
         """Ask about the test in ``file``, or in ``text`` where it was given so; the exit code."""
         from pgasrob.models.litmus_answers import answer, lines_about_none, models_of
-        from pgasrob.models.model_table import NAMES, idle
+        from pgasrob.models.model_table import NAMES, idle, label
         from pgasrob.render.litmus_json import compared_to_json, litmus_to_json
 
         options = self.options
@@ -264,7 +267,11 @@ class _Asking:
         others = [] if self.names else [name for name in NAMES if name not in {model.name for model in models}]
         for idling in [] if self.names else idle(self.variant, [name for name in NAMES if name not in others]):
             click.echo(f"pgasrob: {file}: {idling}, which is not asked about this program", err=True)
-        answers = [answer(test, each, options.limits, options.forbidden, explain=not options.expect) for each in models]
+        ask = partial(answer, test, limits=options.limits, asked=options.forbidden, explain=not options.expect)
+        answers = []
+        for model in models:
+            with self.watch(f"{file}: {label(model)}") as progress:
+                answers.append(ask(model, progress=progress))
         executions = options.executions or bool(options.graphs)
         if options.compare:
             results = compared_to_json(file, *answers, executions=executions or not options.json)

@@ -13,7 +13,7 @@ from pgasrob.cli.check_options import LITMUS, CheckOptions
 from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, code_of_network_verdict, code_of_verdict, gravest, is_crash
 from pgasrob.cli.many import programs
 from pgasrob.cli.recorded import SUFFIX
-from pgasrob.cli.shared_steps import crashed
+from pgasrob.cli.shared_steps import crashed, progress_display
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -36,6 +36,7 @@ def on_network(options: CheckOptions) -> int:
     from pgasrob.render.network_text import network_headline, network_report
     from pgasrob.render.source_places import dumps
     from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
+    from pgasrob.robustness.watch import unwatched
 
     asked = RobustnessOnNetwork("corerma")
     if options.network != "corerma":
@@ -44,10 +45,11 @@ def on_network(options: CheckOptions) -> int:
     program = ProgramFile("", front_end)
     question = Question(program, asked=asked, reading=options.reading, limits=limits)
     width = terminal_width()
+    display = progress_display(limits.max_states)
     codes = [ERROR] * len(problems)
     count = 0
     try:
-        for verdict in verdicts(files, question, options.counts, options.expect):
+        for verdict in verdicts(files, question, options.counts, options.expect, display or unwatched):
             result = network_to_json(verdict)
             codes.append(code_of_network_verdict(result, options.expect))
             if options.output.format == "json":

@@ -154,9 +154,9 @@ def race(options: RaceOptions) -> int:
     if are_traces(found.files):
         results = raced_traces(found, job)
     else:
-        from pgasrob.batch.job import unwatched
         from pgasrob.batch.side_by_side import convert_all
         from pgasrob.render.races_json import checked_races
+        from pgasrob.robustness.watch import unwatched
 
         convert = partial(checked_races, strict=options.strict, every=options.all_pairs)
         results = convert_all(found.files, job, convert, display or unwatched)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from pgasrob.batch.checker import Checker
-from pgasrob.batch.job import Job, Task, unwatched
+from pgasrob.batch.job import Job, Task
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.registry import API_MODULES, Registry
 from pgasrob.frontends.c.preprocessor import preprocess
@@ -28,6 +28,7 @@ from pgasrob.render.sarif import plain, to_sarif
 from pgasrob.render.synchronised_json import Synchronised
 from pgasrob.robustness.question import Races, Resources, Synchronisation
 from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.watch import unwatched
 
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pgasrob.display import Result
@@ -14,7 +14,7 @@ from pgasrob.models.model_table import STOCK, Options, all_asked, label, models_
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.watch import Watch
+from pgasrob.robustness.watch import Progress, Watch
 
 Values = tuple[tuple[str, Value], ...]
 """Some names with a value each."""
@@ -105,16 +105,22 @@ class Answers(Result):
 
 
 def answer(
-    test: LitmusTest, model: Model, limits: Limits, asked: Iterable[Values] = (), *, explain: bool = True
+    test: LitmusTest,
+    model: Model,
+    limits: Limits,
+    asked: Iterable[Values] = (),
+    *,
+    explain: bool = True,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Answer:
     """The answer of ``model`` about ``test``. It says why an outcome is forbidden for each set of values in ``asked``,
-    and, if ``explain``, for those that the test forbids."""
+    and, if ``explain``, for those that the test forbids. ``progress`` is called a few times a second."""
     started = time.monotonic()
     program = test.program
     concerning = tuple(Compared(line, None) for line in test.expectations if line.concerns(model.name, model.variant))
     if refused := model.refusals(program):
         return Answer(test, model, refusals=refused, compared=concerning)
-    watch = Watch(limits, None, started)
+    watch = Watch(limits, progress, started)
     outcomes = None
     try:
         with until_limit(memory=True) as stopped:

@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeVar
@@ -45,6 +45,15 @@ class Progress:
     states: int
     seconds: float
     doing: str
+
+
+Watcher = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
+"""Given a title, a context in which one check runs; what it enters is called with the check's progress."""
+
+
+def unwatched(title: str) -> AbstractContextManager[None]:
+    """A watcher that shows nothing."""
+    return nullcontext()
 
 
 class LimitReached(Exception):

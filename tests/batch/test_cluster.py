@@ -23,7 +23,7 @@ from click.testing import CliRunner
 
 from pgasrob.batch.cluster import ClusterError, client
 from pgasrob.batch.cluster.client import check_on_cluster
-from pgasrob.batch.job import Checked, Job, Task, tasks, unwatched
+from pgasrob.batch.job import Checked, Job, Task, tasks
 from pgasrob.batch.side_by_side import convert_all
 from pgasrob.cli import cli
 from pgasrob.render.verdict_json import checked_to_json
@@ -31,7 +31,7 @@ from pgasrob.robustness import trace_parts as parts
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Resources
 from pgasrob.robustness.reasons import Interruption, Reason, StateLimit, WorkerDied
-from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.watch import Progress, unwatched
 from tests.cli.commands import QUIET
 from tests.support import check_all
 

@@ -59,6 +59,32 @@ def test_progress_is_shown_on_a_terminal_and_cleared(folder: Path) -> None:
     assert "of at most" in on_a_terminal("check", "b.pgas", "--timeout", "1.5", "--max-states", "9999999")[0]
 
 
+COUNTING = """program counting;
+nodes 2;
+memory x;
+register r;
+process 0 { }
+process 1 { loop { r <- fetch_add(0, x, 1); } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "title", "phase"),
+    [
+        (("check", "--network", "rdma-tso", "--max-states", "0", "a.pgas"), "a.pgas", "runs in normal form"),
+        (("litmus", "--max-states", "0", "--model", "rdma-tso", "b.litmus"), "b.litmus: rdma-tso", "the runs"),
+    ],
+)
+def test_progress_of_questions_about_networks_and_memory_models(
+    folder: Path, arguments: tuple[str, ...], title: str, phase: str
+) -> None:
+    Path("a.pgas").write_text(COUNTING)
+    Path("b.litmus").write_text("x@1, y@2 :: 1: loop { y^2 = x; } || 2: a = y\n")
+    written, code = on_a_terminal(*arguments, "--timeout", "1.5")
+    assert code == 3
+    assert title in written and re.search(rf"{phase}: \S+ states, \S+/s, \d+ s", written)
+
+
 def test_there_is_no_progress_without_a_terminal_or_for_a_small_check(folder: Path) -> None:
     Path("a.pgas").write_text(ROBUST)
     Path("b.pgas").write_text(ENDLESS)

@@ -18,7 +18,7 @@ from pgasrob.batch.cluster import ClusterError
 from pgasrob.batch.cluster.child import Request
 from pgasrob.batch.cluster.worker import AHEAD, DO_JOB, FETCH, WrongBuild
 from pgasrob.batch.crew import Crew, Interrupts, Watching
-from pgasrob.batch.job import Checked, Job, Task, Watcher, unwatched
+from pgasrob.batch.job import Checked, Job, Task
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.files import Copies, Recorder
@@ -26,7 +26,7 @@ from pgasrob.program.parser import read_source
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.session import READING
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.watch import Progress, Watch
+from pgasrob.robustness.watch import Progress, Watch, Watcher, unwatched
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -29,7 +29,7 @@ from pgasrob.robustness.reasons import InternalError, NothingChecked, Reason, St
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
 from pgasrob.robustness.verdict import Assertions
-from pgasrob.robustness.watch import Watch
+from pgasrob.robustness.watch import Watch, Watcher, unwatched
 
 Verdict = Literal["robust", "not robust", "unknown", "refused", "error"]
 
@@ -113,17 +113,23 @@ def decide(
 
 
 def verdicts(
-    files: Sequence[str], question: Question, nodes: Sequence[int] | None = None, expect: bool = False
+    files: Sequence[str],
+    question: Question,
+    nodes: Sequence[int] | None = None,
+    expect: bool = False,
+    watch: Watcher = unwatched,
 ) -> Iterator[NetworkVerdict]:
     """The verdicts on each file at each node count (the file's own where none is given; a litmus test has only one).
 
     Each file replaces the program of ``question``. ``expect``: verdicts are compared with those that the files expect.
+    ``watch`` is given the file as a title.
     """
     assert isinstance(question.program, ProgramFile)
     for file in files:
         for place, count in enumerate(nodes or (None,)):
             one = replace(question, program=replace(question.program, path=file), nodes=count)
-            verdict = network_verdict(Session(one))
+            with watch(file) as progress:
+                verdict = network_verdict(Session(one, progress))
             yield _compared(verdict) if expect else verdict
             if file.endswith(LITMUS) or (verdict.nodes is None and place == 0):
                 break
