@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from pgasrob.automata.automaton import Reached
-from pgasrob.models.litmus.instructions import Load, accesses
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Program
 from pgasrob.models.model_interface import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
@@ -122,28 +121,12 @@ def by_executions(model: Axiomatic, program: Program, watch: Watch | None = None
 # Runs in normal form
 
 
-def _loads_twice(program: Program) -> bool:
-    """Whether a command loads, behind its first part, what another thread writes: others may come between its loads."""
-    writers: dict[int, set[int]] = {}
-    for number, thread in enumerate(program.threads):
-        for access in (access for each in thread.graph.instructions for access in accesses(each) if access.writes):
-            writers.setdefault(program.place(access.cell), set()).add(number)
-    return any(
-        isinstance(each, Load) and each.part.place and writers.get(program.place(each.cell), {number}) != {number}
-        for number, thread in enumerate(program.threads)
-        for each in thread.graph.instructions
-    )
-
-
 def by_normal_forms(program: Program, model: RdmaTso, watch: Watch | None = None) -> Found:
     """The search for a violation in normal form (`proofs/rdma-normal-form.md`), which ends for every program. Threads
     may end behind each command. A violation that is found has the fewest commands; the run of it is one of the machine.
-    Programs with commands that load twice are not covered by the theorem: their runs are searched.
 
     Raises :class:`~pgasrob.models.model_interface.Refused` when an expression has no value in some run."""
     program = program.everywhere
-    if _loads_twice(program):
-        return by_runs(model.machine(program), watch)
     machine, looked_at = model.machine(program, reduced=False), 0
     variant = Variant(model.pcie, model.placed, model.atomics == "glob")
     with until_limit() as stopped:

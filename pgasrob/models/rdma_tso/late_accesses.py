@@ -102,7 +102,7 @@ class Issue(litmus.Visitor[bool]):
 
     ``source``: which access of the command is the source of the attack, None for none. ``last``: it is the last command
     of the run, whose accesses come late only where the thread's own do. ``hangs``: it waits for something late behind
-    its first access, and only the first ``executed`` of its instructions come early.
+    its first access, or loads late, and only the first ``executed`` of its instructions come early.
     """
 
     def __init__(self, program: Program, variant: Variant, nodes: Sequence[int], state: State, thread: int) -> None:
@@ -128,23 +128,15 @@ class Issue(litmus.Visitor[bool]):
         for self._place, instruction in enumerate(command.instructions):
             if not self.hangs:
                 self.executed = self._place
-            if not (self._rest(instruction) if self.hangs else self.visit(instruction)):
+            if not self.visit(instruction):
                 return False
         self.executed += not self.hangs
         return True
 
-    def _rest(self, instruction: litmus.Instruction) -> bool:
-        """Whether an instruction can be executed behind the one in which the command hangs, when all that comes late
-        has come: it gets what the command has read in the beginning."""
-        if isinstance(instruction, litmus.Load):
-            self._set(instruction.register, self.memory[self._program.place(instruction.cell)])
-            return True
-        return isinstance(instruction, litmus.Poll) or self.visit(instruction)
-
     def _access(self, access: Access, seen: bool = False) -> bool:
         """Note an access that is late if one of the thread that comes late has to come before, and whether it comes
         late. ``seen``: what it reads is a late write of its thread that it sees before that is in memory."""
-        late = access.late or len(self.accesses) == self.source
+        late = access.late or self.hangs or len(self.accesses) == self.source
         if not late and not self.last and not seen:
             late = self._hits(access.location, access.writes)
         buffered = access.buffered or (seen and not late and not self.last)
@@ -181,12 +173,14 @@ class Issue(litmus.Visitor[bool]):
 
     def load(self, instruction: litmus.Load) -> bool:
         """It sees the latest late write to the location if that is a store of its own thread, in the store buffer; else
-        it cannot come before that write, unless it is the last command."""
+        it cannot come before that write, unless it is the last command. A later part of a command may come late."""
         location = self._program.place(instruction.cell)
         mine: Writer = ("store", self._thread, -1)
         buffered = self.last and self._attacks(location) and mine in self._own
         seen = not self.last and self._sees(location, mine)
-        if not self.last and not seen and self._hits(location, False):
+        late = not self.last and not seen and self._hits(location, False)
+        self.hangs |= self._place > 0 and (late or len(self.accesses) == self.source)
+        if late and not self.hangs:
             return False
         self._access(Access(location, True, False, False, ("cpu", -1), buffered), seen)
         self._set(instruction.register, self.memory[location] if buffered else self._in_memory(location))

@@ -24,7 +24,7 @@ from pgasrob.stop_points import stop_point
 
 class Issued(NamedTuple):
     """A command of ``thread`` that is executed, with its ``accesses``; the first ``executed`` of its instructions are,
-    the others when all that comes late has come."""
+    the others come late."""
 
     thread: int
     command: Command
@@ -109,10 +109,10 @@ class LateSearch:
 
     def _may_be_source(self, access: Access) -> bool:
         """Whether a violation may have this access as its source. A remote atomic comes late as a whole by its read, or
-        by its write alone where others may come between."""
+        by its write alone where others may come between; a load if it is a later part of a command."""
         if access.queue[0] == "update" and (self._variant.glob or not access.writes):
             return False
-        return access.queue[0] != "cpu" and access.location in self._shared
+        return (access.queue[0] != "cpu" or access.place > 0) and access.location in self._shared
 
     def _closes(self, state: State, thread: int, command: Command) -> tuple[Issued, int] | None:
         """The command as the last one of a violation, with the access by which it comes before the source."""

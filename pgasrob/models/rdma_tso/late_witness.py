@@ -45,17 +45,18 @@ class Waiting(NamedTuple):
 def actions_of(found: NormalForm) -> list[Action]:
     """What the threads execute, and what store buffers and adapters do in memory, in the order of the run."""
     order = _Order()
-    late: list[Waiting] = []
+    late: list[tuple[Issued, list[Waiting]]] = []
     for issued in found.commands[:-1]:
         now = {number: access.buffered for number, access in enumerate(issued.accesses) if not access.late}
-        late += order.execute(issued, range(issued.executed), now)
+        late.append((issued, order.execute(issued, range(issued.executed), now)))
     last, closing = found.commands[-1], found.closing
-    closed, everything = last.accesses[closing].place + 1, range(len(last.accesses))
-    rest = order.execute(last, range(closed), {**dict.fromkeys(everything[:closing]), closing: False})
-    order.do([*late, *rest])
-    order.execute(last, range(closed, len(last.command.instructions)), dict.fromkeys(everything))
-    for issued in found.commands[:-1]:
-        order.execute(issued, range(issued.executed, len(issued.command.instructions)), {})
+    closed = last.accesses[closing].place + 1
+    early = {**dict.fromkeys(range(closing)), closing: False}
+    late.append((last._replace(executed=closed), order.execute(last, range(closed), early)))
+    for issued, waiting in late:
+        order.do(waiting)
+        rest = range(issued.executed, len(issued.command.instructions))
+        order.execute(issued, rest, dict.fromkeys(range(len(issued.accesses))))
     return order.actions
 
 

@@ -255,6 +255,11 @@ CAMPAIGN_WITH_ATOMICS = {
         small_atomics(3, nodes=3, threads=3),
         (7_398, 4_891, 2_498, 5_123, 1_271, 0),
     ),
+    "4 statements, 2 locations": (small_atomics(4, locations=2), (14_724, 11_601, 5_387, 16_772, 3_786, 0)),
+    "4 statements, one in six": (
+        islice(small_atomics(4), 0, None, 6),
+        (18_060, 14_044, 6_544, 19_991, 5_100, 0),
+    ),
 }
 
 
