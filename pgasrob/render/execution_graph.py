@@ -82,7 +82,7 @@ class Related:
 
 def edges(execution: ExecutionObject, relations: Collection[str] = DRAWN) -> list[Related]:
     """The edges to draw, those of the cycle last. Edges of the initial writes are left out unless the cycle passes
-    there."""
+    there, and so are those within an operation, whose events have an order anyway."""
     cycle = [
         Related(
             edge["source"],
@@ -97,7 +97,9 @@ def edges(execution: ExecutionObject, relations: Collection[str] = DRAWN) -> lis
     found = []
     for relation in relations:
         for source, target in _immediate(execution, relation):
-            if execution["events"][source]["thread"] is not None and (source, target) not in on_cycle:
+            first, second = (execution["events"][end] for end in (source, target))
+            within = (first["thread"], first["operation"]) == (second["thread"], second["operation"])
+            if first["thread"] is not None and not within and (source, target) not in on_cycle:
                 found.append(Related(source, target, relation))
     return found + cycle
 

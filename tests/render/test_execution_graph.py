@@ -90,6 +90,8 @@ def test_what_follows_from_others_is_not_drawn() -> None:
     (execution,) = executions("x@1=0 :: 1: x = 1; x = 2; x = 3; a = x", "sc")
     found = {(edge.relation, edge.source - 1, edge.target - 1) for edge in edges(execution)}
     assert found == {("mo", 0, 1), ("mo", 1, 2), ("rf", 2, 3)}, "nothing of the initial value, and mo by steps"
+    (execution,) = executions("x@1 z@2 :: 2: z = rfaa(x^1, 1)", "rdma-tso")
+    assert [execution["relations"]["rb"], edges(execution)] == [[[2, 3]], []], "the addition comes between"
     execution = next(each for each in executions(FAR, "corerma") if each["outcome"]["d"] == 1)
     assert {edge.relation for edge in edges(execution)} <= {"rf", "rb", "mo"}
 
