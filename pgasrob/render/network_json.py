@@ -28,6 +28,15 @@ class NetworkRefusal(TypedDict):
     file: NotRequired[str]
 
 
+class FailingRun(TypedDict):
+    """A ``run`` on the network in which an assertion fails, after which its rank does nothing more."""
+
+    rank: int
+    line: int
+    text: str
+    run: ExecutionObject
+
+
 class Searched(TypedDict):
     """States of a machine, or executions, that were looked at."""
 
@@ -40,10 +49,11 @@ class NetworkResult(TypedDict):
     network has no counterpart of what ``refusals`` name) or "error".
 
     ``variant``: what is not as in the network's paper. ``ranks``: threads are ranks of a program, else threads of a
-    litmus test. ``remarks``: what one has to know of the translation. ``assertions``: what is known of those of a
-    robust program, null where it has none. ``witness``: an execution that no sequentially consistent one looks like,
-    with a ``cycle`` in po, rf, mo and rb, empty where a value is undefined; ``order`` is that of a run. ``commands``:
-    for each event the number of the first instruction of its command, null for an initial write.
+    litmus test. ``remarks``: what one has to know of the translation. ``assertions``: what is known of those of the
+    program, null where it has none; ``failed``: one of a program that is not robust. ``witness``: an execution that no
+    sequentially consistent one looks like, with a ``cycle`` in po, rf, mo and rb, empty where a value is undefined;
+    ``order`` is that of a run. ``commands``: for each event the number of the first instruction of its command, null
+    for an initial write.
     """
 
     schema: int
@@ -60,6 +70,7 @@ class NetworkResult(TypedDict):
     remarks: list[str]
     assertions: Literal["hold", "violated", "unknown"] | None
     ranks: bool
+    failed: FailingRun | None
     witness: ExecutionObject | None
     commands: list[int | None]
     assumptions: list[Assumption]
@@ -89,6 +100,7 @@ def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
         "remarks": list(verdict.remarks),
         "assertions": verdict.assertions,
         "ranks": verdict.ranks,
+        "failed": None,
         "witness": None,
         "commands": [],
         "assumptions": assumptions_to_json(verdict.assumptions),
@@ -97,11 +109,19 @@ def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
     }
     if verdict.count_note:
         result["count_note"] = count_note_to_json(verdict.count_note)
-    if verdict.violation is not None:
+    if verdict.violation is not None and verdict.program is not None:
+        text = source or Source(verdict.file, "")
+        test = LitmusTest(verdict.program, (), text, verdict.name or "")
         run = verdict.violation.execution
-        test = LitmusTest(run.program, (), source or Source(verdict.file, ""), verdict.name or "")
         result["witness"] = execution_to_json(run, test, verdict.violation.cycle)
         result["commands"] = [node and node[1] for node in nodes_of(run)]
+        if failed := verdict.failed:
+            result["failed"] = {
+                "rank": failed.thread,
+                "line": failed.span.line,
+                "text": text.piece(failed.span),
+                "run": execution_to_json(failed.run, test),
+            }
     if verdict.units:
         result["units"] = list(map(unicode_name, verdict.units))
     if verdict.compared:

@@ -11,6 +11,7 @@ from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import Line, headline, paragraph
 from pgasrob.render.litmus_json import EdgeObject, EventObject, ExecutionObject
 from pgasrob.render.network_json import NetworkResult
+from pgasrob.robustness.verdict import Assertions
 
 LABELS = {"rdma-tso": "RDMA-TSO", "corerma": "coreRMA"}
 STYLES = {"refused": "unknown"}
@@ -37,12 +38,24 @@ EFFECTS: dict[str, str] = {
 """What the events of the models do (RDMA-TSO: Definition 4.1; coreRMA: Table 3)."""
 
 
-ASSERTIONS = {
-    "hold": ("Its assertions hold: every run looks like a sequentially consistent one, in which they hold.", "good"),
-    "violated": ("An assertion fails, even in a sequentially consistent run: `pgasrob check` shows one.", "bad"),
-    "unknown": ("Whether its assertions hold is unknown: `pgasrob check` says why.", "open"),
+ASSERTIONS: dict[Assertions, tuple[str, str, str]] = {
+    "hold": (
+        "Its assertions hold: every run looks like a sequentially consistent one, in which they hold.",
+        "Its assertions hold in every run nevertheless.",
+        "good",
+    ),
+    "violated": (
+        "An assertion fails, even in a sequentially consistent run: `pgasrob check` shows one.",
+        "An assertion fails.",
+        "bad",
+    ),
+    "unknown": (
+        "Whether its assertions hold is unknown: `pgasrob check` says why.",
+        "Whether its assertions hold is unknown: not all runs were looked at.",
+        "open",
+    ),
 }
-"""What is known of the assertions of a robust program, and its style."""
+"""What is known of the assertions of a robust program, the same of one that is not, and the style."""
 
 
 def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
@@ -59,8 +72,7 @@ def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
     if result["witness"] is not None:
         lines += _violation(result, result["witness"], width)
     if result["assertions"] is not None:
-        sentence, style = ASSERTIONS[result["assertions"]]
-        lines += paragraph(sentence, width, style, "  ")
+        lines += _assertions(result, result["assertions"], width)
     if result["verdict"] in ("robust", "not robust"):
         lines += _remarks(result, width)
     return lines
@@ -116,15 +128,47 @@ def _violation(result: NetworkResult, run: ExecutionObject, width: int) -> Itera
     yield []
     how = "The run, as it takes effect:" if run["order"] else "The execution, each thread in program order:"
     yield from paragraph(how, width, "", "  ")
+    yield from _in_rows(result, run, width)
+
+
+def _assertions(result: NetworkResult, known: Assertions, width: int) -> Iterator[Line]:
+    robust, otherwise, style = ASSERTIONS[known]
+    if result["witness"]:
+        yield []
+    if failed := result["failed"]:
+        last = f"rank {failed['rank']}", f"line {failed['line']}", visible(failed["text"])
+        yield from paragraph(f"`{last[2]}` fails at {last[0]} ({last[1]}) in this run:", width, style, "  ")
+        yield from _in_rows(result, failed["run"], width, (last, "fails"))
+    else:
+        yield from paragraph(robust if result["verdict"] == "robust" else otherwise, width, style, "  ")
+
+
+Row = tuple[str, str, str]
+"""Who does something, where, and the text."""
+
+
+def _in_rows(
+    result: NetworkResult, run: ExecutionObject, width: int, last: tuple[Row, str] | None = None
+) -> Iterator[Line]:
+    """The events of ``run``, a line each, and a ``last`` line with what happens there."""
     events = run["events"]
     own = run["order"] or [number for number, event in enumerate(events) if event["thread"] is not None]
     own = [number for number in own if events[number]["thread"] is not None]
     on_cycle = {end for edge in run["cycle"] for end in (edge["source"], edge["target"])}
-    rows = [(_who(result, run, events[number]), _where(events[number]), _text(events[number])) for number in own]
-    wide = [min(max(len(row[column]) for row in rows), width // 2) for column in range(3)]
-    for number, row in zip(own, rows, strict=True):
+    rows: list[tuple[Row, str, str]] = [
+        (
+            (_who(result, run, events[number]), _where(events[number]), _text(events[number])),
+            effect(events[number]),
+            "cycle" if number in on_cycle else "",
+        )
+        for number in own
+    ]
+    if last is not None:
+        rows.append((*last, "bad"))
+    wide = [min(max(len(row[column]) for row, _, _ in rows), width // 2) for column in range(3)]
+    for row, does, style in rows:
         cells = "".join(f"{text:<{size}}  " for text, size in zip(row, wide, strict=True))
-        yield [(f"    {cells}{effect(events[number])}", "cycle" if number in on_cycle else "")]
+        yield [(f"    {cells}{does}", style)]
 
 
 def effect(event: EventObject) -> str:

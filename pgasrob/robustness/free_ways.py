@@ -32,7 +32,13 @@ Doubt = ValuesSetFree | NoValuesKnown | OthersPending
 
 def has_free_ways(instance: Instance) -> bool:
     """Whether some rank may go such a way."""
-    return any(_may_be_none(edge.command) for automaton in instance.automata for edge in automaton.transitions)
+    return first_free_way(instance) is not None
+
+
+def first_free_way(instance: Instance) -> int | None:
+    """The first line in which some rank may go such a way."""
+    edges = (edge for automaton in instance.automata for edge in automaton.transitions)
+    return min((edge.span.line for edge in edges if _may_be_none(edge.command)), default=None)
 
 
 def _may_be_none(command: Command) -> bool:

@@ -56,9 +56,7 @@ def test_exit_codes(files: dict[str, Path], name: str, code: int) -> None:
 
 
 @pytest.mark.parametrize(("value", "assertions", "code"), [(1, "hold", 0), (2, "violated", 1)])
-def test_assertions_of_robust_programs_are_those_of_sc_runs(
-    tmp_path: Path, value: int, assertions: str, code: int
-) -> None:
+def test_assertions_on_a_network(tmp_path: Path, value: int, assertions: str, code: int) -> None:
     file = tmp_path / "own.pgas"
     body = f"process 0 {{ write(x, 1, y, q); wait_local(q); mem[x] <- 1; r <- mem[x]; assert(r == {value}); }}"
     file.write_text(f"program own;\nnodes 2;\nmemory x, y;\nregister r;\nqueue q;\n{body}\nprocess 1 {{ }}\n")
@@ -68,7 +66,11 @@ def test_assertions_of_robust_programs_are_those_of_sc_runs(
     report = " ".join(check(file, "--network", "rdma-tso").output.split())
     assert ("Its assertions hold" in report, "An assertion fails" in report) == (code == 0, code == 1)
     file.write_text(file.read_text().replace("wait_local(q); ", ""))
-    assert json.loads(check(file, "--network", "rdma-tso", "--format", "json").output)["assertions"] is None
+    found = json.loads(check(file, "--network", "rdma-tso", "--format", "json").output)
+    assert (found["verdict"], found["assertions"], found["failed"] is None) == ("not robust", assertions, code == 0)
+    report = " ".join(check(file, "--network", "rdma-tso").output.split())
+    fails = "`assert(r == 2)` fails at rank 0 (line 6) in this run:"
+    assert ("Its assertions hold in every run nevertheless." in report, fails in report) == (code == 0, code == 1)
 
 
 def test_a_refusal_has_its_place(files: dict[str, Path]) -> None:

@@ -14,18 +14,29 @@ from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.models.litmus.litmus_parser import parse_file as parse_litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Refusal, Refused
+from pgasrob.models.networks.assertions import FailingRun, failing_assertion
 from pgasrob.models.networks.counterparts import CORERMA
 from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_normal_forms, by_runs
 from pgasrob.models.networks.to_litmus import Translation, translate
+from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.count_note import CountNote
 from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
+from pgasrob.program.instance import Instance
 from pgasrob.program.parser import read_text
 from pgasrob.robustness.check import check
+from pgasrob.robustness.free_ways import WHAT_RUNS_SHOW, first_free_way
 from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork, Synchronisation
-from pgasrob.robustness.reasons import InternalError, NothingChecked, Reason, StateLimit
+from pgasrob.robustness.reasons import (
+    InternalError,
+    NothingChecked,
+    Reason,
+    RunsLeftOut,
+    StateLimit,
+    ValuesSetFree,
+)
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
 from pgasrob.robustness.verdict import Assertions
@@ -35,6 +46,7 @@ Verdict = Literal["robust", "not robust", "unknown", "refused", "error"]
 
 LITMUS = ".litmus"
 SEARCHING = "while looking for a violation"
+SEARCHING_ASSERTIONS = "while looking for an assertion that fails"
 MOST_EXECUTIONS = 20_000
 """Executions of a program without loops that are looked at; if there are more, its runs are searched instead."""
 NOT_OF_NETWORKS = frozenset((Kind.PROGRAM_ORDER, Kind.ONE_COPY))
@@ -47,9 +59,9 @@ class NetworkVerdict:
 
     ``program`` is the litmus program that was decided; where the file has a program of ranks (``ranks``) it is the
     translation, which also gives ``remarks``. ``refusals``: why there is no verdict. ``reason``: why the
-    verdict is `unknown` or `error`. ``assertions``: whether those of a robust program hold, None where it has none: its
-    runs look like sequentially consistent ones, so that these are asked. ``expected``: the verdict that the file
-    expects, None when it says none, where ``compared``.
+    verdict is `unknown` or `error`. ``assertions``: whether those of the program hold, None where it has none;
+    ``failed``: one that does not, in a run on the network that looks like no sequentially consistent one. ``expected``:
+    the verdict that the file expects, None when it says none, where ``compared``.
     """
 
     file: str
@@ -66,6 +78,7 @@ class NetworkVerdict:
     ranks: bool = False
     remarks: tuple[str, ...] = ()
     assertions: Assertions | None = None
+    failed: FailingRun | None = None
     assumptions: tuple[Assumption, ...] = ()
     units: tuple[str, ...] = ()
     states: int = 0
@@ -91,9 +104,7 @@ def decide(
         from pgasrob.models.corerma import CoreRma
 
         return by_executions(CoreRma(), program, watch)
-    from pgasrob.models.rdma_tso import RdmaTso
-
-    model = RdmaTso(pcie=asked.pcie, placed=asked.placed, atomics="glob" if asked.glob else "hca")
+    model = _rdma_tso(asked)
     if not program.bounded:
         return by_normal_forms(program, model, watch)
     found = by_executions(model, program, watch, MOST_EXECUTIONS)
@@ -110,6 +121,10 @@ def decide(
             return Found(None, InternalError.of_run("search over runs", why), runs.states)
         return found
     return replace(runs, states=runs.states + found.states)
+
+
+def _rdma_tso(asked: RobustnessOnNetwork) -> RdmaTso:
+    return RdmaTso(pcie=asked.pcie, placed=asked.placed, atomics="glob" if asked.glob else "hca")
 
 
 def verdicts(
@@ -157,28 +172,61 @@ class _Deciding:
         assert isinstance(asked, RobustnessOnNetwork)
         self._session, self._asked = session, asked
         self.known = NetworkVerdict(session.question.file, asked, "unknown")
-        self._has_assertions = False
+        self._instance: Instance | None = None
 
     def run(self) -> None:
-        watch, asked = self._session.watch, self._asked
+        watch = self._session.watch
         if self.known.file.endswith(LITMUS):
             translated = watch.within(READING, self._litmus)
         else:
             loaded = self._session.load()
             self.known = replace(self.known, nodes=loaded.nodes)
             translated = watch.within(PREPARING, lambda: self._program_of_ranks(loaded))
-        search = partial(decide, translated.program, asked, watch, of_ranks=self.known.ranks)
+        search = partial(self._search, translated.program)
         found = watch.within(SEARCHING, search, looks=True)
         note, reason = self.known.count_note, found.reason
         if reason is None and note is not None and note.nothing:
             reason = NothingChecked(note.why_nothing())
         verdict: Verdict = "not robust" if found.violation else "unknown" if reason else "robust"
         self.known = replace(self.known, verdict=verdict, reason=reason, violation=found.violation, states=found.states)
-        if verdict == "robust" and self._has_assertions:
-            self.known = replace(self.known, assertions="unknown")
-            session = self._session
-            of_sc_runs = session.asking(replace(session.question, asked=Synchronisation(("assertions",), effect=False)))
-            self.known = replace(self.known, assertions=check(of_sc_runs).assertions)
+        instance = self._instance
+        if instance is not None and instance.has_assertions and verdict in ("robust", "not robust"):
+            self._assertions(instance, translated.program)
+
+    def _search(self, program: Program) -> Found:
+        """Whether ``program`` is robust, where its runs are known to be those of the file (`robustness.free_ways`)."""
+        instance, asked, watch = self._instance, self._asked, self._session.watch
+        found = decide(program, asked, watch, of_ranks=self.known.ranks)
+        if instance is None:
+            return found
+        if found.violation is None:
+            gaps = instance.program.gaps
+            return replace(found, reason=RunsLeftOut(gaps)) if gaps and found.reason is None else found
+        line = first_free_way(instance)
+        if line is None:
+            return found
+        sure = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed, free_ways=False).program
+        again = decide(sure, asked, watch, of_ranks=True)
+        states = found.states + again.states
+        if again.violation is None:
+            doubt = ValuesSetFree(WHAT_RUNS_SHOW["violation"], line)
+            return Found(None, again.reason or doubt, states)
+        return replace(again, states=states)
+
+    def _assertions(self, instance: Instance, program: Program) -> None:
+        """Whether the assertions hold: in sequentially consistent runs if all runs look like these."""
+        self.known, session = replace(self.known, assertions="unknown"), self._session
+        if self.known.verdict == "robust":
+            asked = Synchronisation(("assertions",), effect=False)
+            of_sc_runs = check(session.asking(replace(session.question, asked=asked)))
+            self.known = replace(self.known, assertions=of_sc_runs.assertions)
+        elif not instance.open_assertions and first_free_way(instance) is None:
+            search = partial(failing_assertion, instance, program, _rdma_tso(self._asked), session.watch)
+            sought = session.watch.within(SEARCHING_ASSERTIONS, search, looks=True)
+            if sought.failed is not None:
+                self.known = replace(self.known, assertions="violated", failed=sought.failed)
+            elif sought.reason is None:
+                self.known = replace(self.known, assertions="hold")
 
     def _litmus(self) -> Translation:
         test = parse_litmus(Path(self.known.file), DISK)
@@ -194,7 +242,7 @@ class _Deciding:
         self.known = replace(self.known, name=of.name, source=of.source, assumptions=resting, units=of.source.units)
         self.known = replace(self.known, count_note=of.count_note)
         self.known = replace(self.known, ranks=True)
-        self._has_assertions = instance.has_assertions
+        self._instance = instance
         translated = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed)
         self.known = replace(self.known, program=translated.program, remarks=translated.remarks)
         return translated

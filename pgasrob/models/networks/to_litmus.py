@@ -60,6 +60,7 @@ from pgasrob.program.core import Place
 from pgasrob.program.expressions import INT32, Binary, Expr, Fault, Register, Unary, constant
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance, instantiate
+from pgasrob.robustness.free_ways import without_free_ways
 from pgasrob.stop_points import stop_point
 
 Network = Literal["rdma-tso", "corerma"]
@@ -80,12 +81,17 @@ class Translation:
     remarks: tuple[str, ...] = ()
 
 
-def translate(instance: Instance, network: Network, *, pcie: bool = True, placed: bool = False) -> Translation:
-    """``instance`` as a litmus program. Raises :class:`Refused` with everything that has no counterpart."""
+def translate(
+    instance: Instance, network: Network, *, pcie: bool = True, placed: bool = False, free_ways: bool = True
+) -> Translation:
+    """``instance`` as a litmus program, with all ways or without those that may be none of the program
+    (`robustness.free_ways`). Raises :class:`Refused` with everything that has no counterpart."""
     if instance.has_threads:
         raise Refused((Refusal("its ranks have several threads, which litmus programs have not"),))
     # Each command by itself, as it is written: which of them conflict is for the network to say.
     instance = instantiate(instance.program, instance.nodes, instance.reading.by_value._replace(conflicts="all"))
+    if not free_ways:
+        instance = without_free_ways(instance)
     places = _Places(instance)
     threads = [_Thread(instance, rank, network, places, pcie, placed) for rank in range(instance.nodes)]
     graphs = [thread.graph() for thread in threads]

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.frontends.lower import parse_c
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.networks.network_verdict import NetworkVerdict, verdicts
 from pgasrob.models.networks.robustness import by_runs
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.program.expectation import Expectation, read_expectation
+from pgasrob.robustness.free_ways import has_free_ways
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
-from pgasrob.robustness.reasons import PendingBound
+from pgasrob.robustness.reasons import PendingBound, Reason, RunsLeftOut, ValuesSetFree
 from pgasrob.robustness.watch import Watch
 
 FILES = sorted((Path(__file__).parents[3] / "programs" / "rdma_loops").iterdir())
@@ -101,3 +103,50 @@ def test_the_search_with_a_bound_says_the_same_where_it_ends() -> None:
     for path in FILES:
         wanted = expectation_in(path).network_at(STOCK.line, None)
         assert found.get(path.stem, "refused") in (wanted, "unknown")
+
+
+# C programs of which not all runs are known, or in whose place there are more
+
+C_PROGRAM = """#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int x, y, source;
+int main(void) {
+    shmem_init();
+    int me = shmem_my_pe(), n = 0;
+    if (me == 0) x = rand() % 1000 + 100;
+    if (me == 2) shmem_int_atomic_add(&x, 1, 0);
+    BODY
+}
+"""
+GAP = 'if (scanf("%d", &n) != 1) n = 3; n = 7 / (n * n - n - 13); if (me == 0) shmem_int_p(&y, n, 1);'
+TWO_LOOKS = """if (me == 1) {
+    int k = shmem_int_g(&x, 0), again = shmem_int_g(&x, 0);
+    if (k > 500) shmem_int_put_nbi(&y, &source, 1, 2);
+    if (again < 50) CHANGE
+}"""
+CHANGE = "source = 1;"
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "reason", "free"),
+    [
+        (GAP, "unknown", RunsLeftOut, False),
+        (GAP + " if (me == 0) { shmem_int_put_nbi(&y, &source, 1, 1); source = 1; }", "not robust", None, False),
+        (TWO_LOOKS.replace("CHANGE", ";"), "robust", None, True),
+        (TWO_LOOKS.replace("CHANGE", CHANGE), "unknown", ValuesSetFree, True),
+        (TWO_LOOKS.replace("CHANGE", ";") + " if (me == 0) { shmem_int_put_nbi(&y, &source, 1, 1); source = 1; }",
+         "not robust", None, True),
+    ],
+)  # fmt: skip
+def test_runs_that_may_be_none_of_a_c_program_show_nothing_and_missing_ones_leave_it_open(
+    tmp_path: Path, body: str, verdict: str, reason: type[Reason] | None, free: bool
+) -> None:
+    """In two looks at one value it does not get smaller, which no translation knows. (With --glob the atomic of rank 2
+    is robust beside the store.)"""
+    file = tmp_path / "test.c"
+    file.write_text(C_PROGRAM.replace("BODY", body))
+    asked = RobustnessOnNetwork("rdma-tso", glob=True)
+    (found,) = verdicts([str(file)], Question(ProgramFile(""), nodes=3, asked=asked), nodes=[3])
+    assert (found.verdict, type(found.reason)) == (verdict, reason or type(None))
+    assert has_free_ways(parse_c(file.read_text(), "test.c").program(3).instantiate()) == free
