@@ -85,6 +85,13 @@ OUTSIDE = """(box) => {
 }"""
 
 
+def resize(page: Any, width: int, height: int) -> None:
+    """Give ``page`` another size, and wait until it is laid out anew: on a busy machine it hears of it later."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(f"innerWidth === {width} && innerHeight === {height}")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def flaws(page: Any, least: float = 12) -> list[str]:
     """What is cut, hangs out, has letters of less than ``least`` pixels or little contrast in ``page`` as it is now."""
     found: list[str] = page.evaluate(FLAWS, least)

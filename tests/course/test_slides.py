@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.course.lecture_page import parts
 from pgasrob.course.slides import SMALLEST, to_slides
-from tests.page_measures import SIZES, flaws
+from tests.page_measures import SIZES, flaws, resize
 from tests.support import examples
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,7 @@ def test_nothing_falls_off_a_slide(opened: Any, page: Path) -> None:
 def test_nothing_is_cut_on_a_projector_and_on_a_phone(opened: Any) -> None:
     browser = opened(PAGES[0])
     for width, height in SIZES:
-        browser.set_viewport_size({"width": width, "height": height})
+        resize(browser, width, height)
         for place in range(0, browser.evaluate("slides.length"), examples(4, nightly=1)):
             browser.evaluate("(place) => show(place, true)", place)
             assert flaws(browser) == [], (width, place + 1)

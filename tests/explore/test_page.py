@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.explore.live_page import opened
-from tests.page_measures import SIZES, cycle_outside, flaws
+from tests.page_measures import SIZES, cycle_outside, flaws, resize
 
 pytest.importorskip("starlette", reason="no starlette (pip install '.[test]')")
 pytest.importorskip("uvicorn", reason="no uvicorn (pip install '.[test]')")
@@ -195,7 +195,7 @@ def test_all_of_it_fits_a_projector(page: Any) -> None:
 
 def test_nothing_is_cut_on_a_projector_and_on_a_phone(page: Any) -> None:
     for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
+        resize(page, width, height)
         page.keyboard.press("Home")
         settled(page)
         page.wait_for_timeout(300)

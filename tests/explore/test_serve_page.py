@@ -17,6 +17,7 @@ pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 
 from tests.explore import serve_load
 from tests.explore.live_page import opened
+from tests.page_measures import resize
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(1280, 800), (1024, 768), (390, 844)]
@@ -192,7 +193,7 @@ def test_a_link_has_a_name_of_its_own_and_a_phone_has_the_whole_picture(address:
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_is_cut_and_nothing_scrolls_sideways(page: Any, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
+    resize(page, width, height)
 
     def fits() -> None:
         assert page.evaluate("document.documentElement.scrollWidth") == width

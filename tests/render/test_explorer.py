@@ -16,7 +16,7 @@ import pgasrob
 from pgasrob.render.explorer import embedded, to_html
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.words import from_conflict, runs
-from tests.page_measures import SIZES, cycle_outside, flaws
+from tests.page_measures import SIZES, cycle_outside, flaws, resize
 from tests.support import examples, violation_alone
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -609,7 +609,7 @@ def test_other_runs(browser: Browser) -> None:
     page.select_option("#run", "0")
     assert title(page) == "Step 9" and page.text_content("#of").strip() == "of 9"
     assert page.locator("#diagram-box .drawing:visible").count() == 1
-    page.set_viewport_size({"width": 360, "height": 500})  # where the diagram scrolls, with its other run hidden
+    resize(page, 360, 500)  # where the diagram scrolls, with its other run hidden
     for _ in range(5):
         page.keyboard.press("+")
     page.evaluate("document.getElementById('diagram-box').scrollTo(40, 0)")
@@ -748,7 +748,7 @@ def test_widths(browser: Browser, path: str) -> None:
         result["assertions"] = "violated"
     page = browser.open(result, "#step=8")
     for width, height in WINDOWS:
-        page.set_viewport_size({"width": width, "height": height})
+        resize(page, width, height)
         sizes = page.evaluate("[document.documentElement.scrollWidth, document.body.scrollWidth, innerWidth]")
         assert sizes == [width, width, width]
         assert page.evaluate(OVERLAPS) == [], width
@@ -792,7 +792,7 @@ def test_every_lane_is_in_view(browser: Browser, nodes: int) -> None:
     assert page.get_attribute("#above", "aria-pressed") == str(nodes > 6).lower()
     page.click("#above")
     assert page.evaluate(LANES) == [True] * nodes
-    page.set_viewport_size({"width": 1024, "height": 768})
+    resize(page, 1024, 768)
     until(page, lambda: page.evaluate(LANES), [True] * nodes)
     assert page.evaluate(OVERLAPS) == []
 
@@ -820,7 +820,7 @@ def test_zoom(browser: Browser) -> None:
         page.keyboard.press("-")
     assert page.text_content("#zoom") == "10 %"
     page.keyboard.press("f")
-    page.set_viewport_size({"width": 360, "height": 740})
+    resize(page, 360, 740)
     until(page, lambda: page.evaluate(LANES), [True] * 4)
     box = "document.getElementById('diagram-box')"
     assert page.evaluate(f"{box}.scrollHeight <= {box}.clientHeight + 1"), "all rows are in view"
