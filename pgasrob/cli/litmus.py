@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from pgasrob.cli.declare import Rule, argument, check_rules, command, flag, group, option
-from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
+from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, NOT_ROBUST, ROBUST, UNKNOWN, gravest
 from pgasrob.cli.option_groups import SearchLimits, format_option
 from pgasrob.cli.parameter_types import GraphPath, ModelNames, OneOf, ValuesOfNames, listed, sentence
 from pgasrob.cli.shared_steps import crashed, print_json, progress_display
@@ -193,6 +193,9 @@ def ask_about_tests(options: LitmusOptions) -> int:
             click.echo()
         try:
             codes.append(asking.test(file, text))
+        except KeyboardInterrupt:
+            click.echo("pgasrob: interrupted", err=True)
+            return INTERRUPTED
         except Exception as error:
             codes.append(crashed(error, file, partial(_none, file) if options.json else None))
     if options.graphs and not asking.draw():

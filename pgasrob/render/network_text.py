@@ -85,6 +85,8 @@ def network_headline(result: NetworkResult, width: int = 80) -> list[Line]:
     rest: Line = [(verdict, STYLES.get(verdict, verdict)), (f" on {LABELS[result['network']]}{variant}", "heading")]
     if result["nodes"] is not None:
         rest.append((f", {english.count(result['nodes'], 'node')}", "heading"))
+    if result["assertions"] == "violated":
+        rest.append((", an assertion fails", "bad"))
     if "as_expected" in result:
         network = f"{result['network']} {result['variant']}".strip()
         right, expected = result["as_expected"], result.get("expected")

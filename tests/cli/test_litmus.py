@@ -394,6 +394,15 @@ def test_the_corpus_is_as_expected_by_the_command() -> None:
     assert len(result.stdout.splitlines()) == len([*CORPUS.glob("rdma_tso/*.litmus"), *CORPUS.glob("corerma/*.litmus")])
 
 
+def test_ctrl_c_is_mentioned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(answers, "answer", interrupted)
+    result = pgasrob("litmus", "sb.litmus", "right.litmus")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "pgasrob: interrupted\n")
+
+
 # Other commands
 
 

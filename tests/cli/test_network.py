@@ -68,6 +68,8 @@ def test_assertions_on_a_network(tmp_path: Path, value: int, assertions: str, co
     file.write_text(file.read_text().replace("wait_local(q); ", ""))
     found = json.loads(check(file, "--network", "rdma-tso", "--format", "json").output)
     assert (found["verdict"], found["assertions"], found["failed"] is None) == ("not robust", assertions, code == 0)
+    several = check(file, file, "--network", "rdma-tso").output
+    assert several.count(", an assertion fails\n") == 0 or code == 1
     report = " ".join(check(file, "--network", "rdma-tso").output.split())
     fails = "`assert(r == 2)` fails at rank 0 (line 6) in this run:"
     assert ("Its assertions hold in every run nevertheless." in report, fails in report) == (code == 0, code == 1)

@@ -219,7 +219,7 @@ class _Deciding:
         if self.known.verdict == "robust":
             asked = Synchronisation(("assertions",), effect=False)
             of_sc_runs = check(session.asking(replace(session.question, asked=asked)))
-            self.known = replace(self.known, assertions=of_sc_runs.assertions)
+            self.known = replace(self.known, assertions=of_sc_runs.assertions or "unknown")
         elif not instance.open_assertions and first_free_way(instance) is None:
             search = partial(failing_assertion, instance, program, _rdma_tso(self._asked), session.watch)
             sought = session.watch.within(SEARCHING_ASSERTIONS, search, looks=True)

@@ -22,6 +22,7 @@ run, which has all of its cycles.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, assert_never
@@ -67,6 +68,10 @@ Network = Literal["rdma-tso", "corerma"]
 
 MOST_UNPOLLED = 24
 """Operations of a rank to one peer that a wait may have to poll; more count as unboundedly many."""
+MOST_WAYS_PENDING = 2_000
+"""Sequences of operations that may be pending in one control state: each is a state of the translation."""
+NO_GRAPH = Graph(((),), frozenset((0,)))
+"""In place of the graph of a rank that is refused."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,13 @@ class _Places:
         self.copies[name] = Location(name, rank, shown=False)
         return Cell(name)
 
+    def unread(self, rank: int, peer: int) -> Cell:
+        """The location for what remote atomics of ``rank`` on ``peer`` fetch and nobody reads. All of that lands in
+        program order, so one is enough."""
+        name = f"$unread{peer}@{rank}"
+        self.copies[name] = Location(name, rank, shown=False)
+        return Cell(name)
+
     def locations(self) -> tuple[Location, ...]:
         of = self._instance
         cells = [Location(of.cell_name(cell), of.owner(cell), of.memory[cell]) for cell in sorted(self._cells)]
@@ -184,8 +196,8 @@ class _Thread:
             case core.Fence():  # where atomics may be pending
                 edges = self._automaton.transitions
                 return any(isinstance(each.form, core.Transfer) and each.form.update is not None for each in edges)
-            case core.Transfer(captured=captured, update=update):
-                return (captured or update) is not None
+            case core.Transfer(captured=captured, update=update):  # a put of a value has a copy for each one
+                return captured is not None or (update is not None and update.operation == "set")
             case core.Immediate(access):
                 return access.cell.rank is not None and constant(access.cell.rank) != self.rank
             case core.Assign() | core.Test() | core.Bundle() | core.Barrier():
@@ -200,6 +212,7 @@ class _Thread:
         order = [first]
         steps: list[list[tuple[tuple[Instruction, ...], int]]] = []
         ends: set[int] = set()
+        pending: Counter[int] = Counter()
         if self.network == CORERMA:
             self._straight()
         while len(steps) < len(order):
@@ -214,12 +227,16 @@ class _Thread:
                     if target not in numbers:
                         numbers[target] = len(order)
                         order.append(target)
+                        pending[target.control] += 1
+                        if pending[target.control] > MOST_WAYS_PENDING:
+                            self._refuse("unbounded waiting", edge)
+                            return NO_GRAPH
                     found.append((instructions, numbers[target]))
             steps.append(found)
             if self.refusals and len(order) > 10_000:
                 break
         if self.refusals:
-            return Graph(((),), frozenset((0,)))
+            return NO_GRAPH
         graph = _without_silent(steps, ends)
         if not graph.bounded:
             graph = _without_silent(steps, set(range(len(steps))))
@@ -419,13 +436,10 @@ class _Thread:
                 register = self.scratch + place
                 reads.append(Load(register, self._cell(cells[kind], self.rank)))
                 operands[place] = self._held(register)
-        if "popc" in cells:
-            local, copy = self._cell(cells["popc"], self.rank), ""
-        else:
-            local = self.places.copy(self.rank, edge.occurrence, copies(peers))
-            copy = local.name
+        result = cells.get("popc")
+        local = self.places.unread(self.rank, rank) if result is None else self._cell(result, self.rank)
         issue = self._remote_atomic(update, local, self._cell(cells["popb"], rank), *operands)
-        return [*reads, issue], issued(peers, rank, Unpolled("atomic", queue, copy))
+        return [*reads, issue], issued(peers, rank, Unpolled("atomic", queue))
 
     def _accumulate(
         self, form: core.Transfer[Place, Expr], rank: int, queue: int, peers: Peers

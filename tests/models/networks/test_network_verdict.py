@@ -10,10 +10,12 @@ import pytest
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.networks import network_verdict
 from pgasrob.models.networks.network_verdict import NetworkVerdict, verdicts
 from pgasrob.models.networks.robustness import by_runs
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.program.expectation import Expectation, read_expectation
+from pgasrob.robustness.check import nothing_known
 from pgasrob.robustness.free_ways import has_free_ways
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
@@ -150,3 +152,15 @@ def test_runs_that_may_be_none_of_a_c_program_show_nothing_and_missing_ones_leav
     (found,) = verdicts([str(file)], Question(ProgramFile(""), nodes=3, asked=asked), nodes=[3])
     assert (found.verdict, type(found.reason)) == (verdict, reason or type(None))
     assert has_free_ways(parse_c(file.read_text(), "test.c").program(3).instantiate()) == free
+
+
+def test_a_limit_before_assertions_are_looked_at_leaves_them_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "fails.pgas"
+    file.write_text("program fails;\nnodes 2;\nmemory x;\nprocess 0 { assert(0 == 1); }\nprocess 1 { }\n")
+
+    for known in ("violated", "unknown"):
+        (found,) = verdicts([str(file)], Question(ProgramFile(""), asked=STOCK))
+        assert (found.verdict, found.assertions) == ("robust", known)
+        monkeypatch.setattr(network_verdict, "check", lambda session: nothing_known(session.question))

@@ -22,6 +22,7 @@ from pgasrob.models.litmus.instructions import (
     Store,
 )
 from pgasrob.models.model_interface import Refused
+from pgasrob.models.networks import to_litmus
 from pgasrob.models.networks.counterparts import OF_THE_CALCULUS
 from pgasrob.models.networks.robustness import by_executions, by_runs
 from pgasrob.models.networks.to_litmus import Network, Translation, translate
@@ -237,7 +238,7 @@ def test_a_fence_is_one_of_the_network_where_an_atomic_may_be_pending() -> None:
     assert fences("write(x, 1, y, q); fence(q); write(x, 1, y, q);") == 0
 
 
-def test_what_is_pending_is_followed_only_where_it_matters() -> None:
+def test_what_is_pending_is_followed_only_where_it_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Puts pile up without a wait, a fence of atomics, or an access that polls."""
     put = "loop { write(x, 1, y, q); %s }"
     for text in ("fence(q);", "s <- compare_swap(me, x, 0, 1);", "r <- mem[x];"):
@@ -246,6 +247,18 @@ def test_what_is_pending_is_followed_only_where_it_matters() -> None:
         with pytest.raises(Refused, match="wait more often"):
             translate(instance(put % text, ""), RDMA)
     assert copies(translate(instance("loop { r <- fetch_add(1, x, 1); }", ""), RDMA)) == 1
+    for atomics in ("update(add, 1, 1, x, q, w);", "update(add, 1, 1, x, q); update(add, 2, 1, y, q);"):
+        translated = translate(instance("loop { write(x, 1, y, q); " + atomics + "}", ""), RDMA)
+        assert copies(translated) == ("w" not in atomics), "atomics without results share a location"
+    two_kinds = "loop { choose { write(x, 1, y, q); } or { read(z, 1, y, u); } } wait_local(q);"
+    with pytest.raises(Refused, match="wait more often"):
+        translate(instance(two_kinds, ""), RDMA)
+    monkeypatch.setattr(to_litmus, "MOST_WAYS_PENDING", 7)
+    three = "choose { write(x, 1, y, q); } or { read(z, 1, y, u); } " * 3 + "wait_local(q);"
+    with pytest.raises(Refused, match="wait more often"):
+        translate(instance(three, ""), RDMA)
+    monkeypatch.setattr(to_litmus, "MOST_WAYS_PENDING", 8)
+    translate(instance(three, ""), RDMA)
 
 
 def test_a_barrier_at_the_end_orders_nothing_and_every_other_one_is_refused() -> None:
