@@ -7,6 +7,7 @@ import shutil
 import signal
 from collections.abc import Generator, Iterator
 from typing import Any
+from zlib import crc32
 
 import pytest
 from click.testing import CliRunner
@@ -57,6 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the tests marked nightly too, and up to 10,000 random examples where a plain run tries some hundreds",
     )
     parser.addoption("--quick", action="store_true", help="leave out what takes long (tests/tiers.py)")
+    parser.addoption("--one-in", type=int, default=1, metavar="N", help="run one test in N, by a checksum of its name")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -100,6 +102,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         tests = [item.nodeid for item in items if "nightly" not in item.keywords]
         left_out = {item.nodeid for item in items if "nightly" in item.keywords}
         left_out |= tiers.not_quick(tests) if config.getoption("--quick") else tiers.left_to_the_night(tests)
+    one_in: int = config.getoption("--one-in")
+    left_out |= {item.nodeid for item in items if crc32(item.nodeid.encode()) % one_in}
     chosen = [item for item in items if item.nodeid not in left_out]
     if hasattr(config, "workerinput"):
         # On several processes (pytest-xdist) what takes long comes first, so that none waits for another at the end.

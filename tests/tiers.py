@@ -199,10 +199,10 @@ SLOW: dict[str, str] = {
         buffers_under_way_are_left_alone/2 many_under_way/3 other_memory_is_not_in_use/2
     """,
     "frontends/apis/mpi/test_rules.py": """
-        one_mistake_is_one_finding/2
+        illegal/2 one_mistake_is_one_finding/2
     """,
     "frontends/apis/mpi/test_types.py": """
-        what_is_wrong_is_an_error/4
+        what_is_claimed_holds/2 what_is_wrong_is_an_error/4
     """,
     "frontends/apis/test_flags.py": """
         a_burst_of_messages_does_not_wait_for_its_receiver many_messages/4
@@ -240,7 +240,7 @@ SLOW: dict[str, str] = {
         any_text deep_and_long_programs/6 mutated_programs pieces
     """,
     "frontends/c/compiler/test_thread_races.py": """
-        races/3 what_is_right_has_no_race_and_its_assertions_hold/4
+        random_loops_race_as_all_pairs_of_accesses_do/2 races/3 what_is_right_has_no_race_and_its_assertions_hold/4
     """,
     "frontends/c/compiler/test_thread_regions.py": """
         the_assertions_hold_with_gcc_and_one_thread/16
@@ -266,7 +266,7 @@ SLOW: dict[str, str] = {
         one_value_is_branched_by_alike/8 values_that_may_differ_are_not/6
     """,
     "frontends/c/test_by_rank.py": """
-        how_many_run_at_once numbers_that_differ_are_told_apart random_programs
+        how_many_run_at_once numbers_that_differ_are_told_apart random_programs the_corpus/3
     """,
     "frontends/c/test_choices.py": """
         one_expression_has_one_value/3 random_programs_say_what_they_say_of_all_numbers/30
@@ -403,6 +403,7 @@ SLOW: dict[str, str] = {
     """,
     "models/rdma_tso/test_declarative.py": """
         a_rule_that_forbids_allows_when_left_out more_choices_than_calls_can_be_nested
+        the_search_finds_what_the_definition_says/3
     """,
     "models/rdma_tso/test_machines.py": """
         runs_have_the_graphs_of_consistent_executions/3 small_programs_and_what_is_counted_of_them
@@ -592,7 +593,7 @@ SLOW: dict[str, str] = {
         a_run_into_a_deadlock_says_so a_step_is_spoken an_await_at_which_a_rank_stands_shows_its_cell
         diagram_fades_what_is_to_come edges_of_the_cycle_lead_to_their_steps every_lane_is_in_view/2
         every_state_is_that_of_the_replay everything_is_reached_by_tab keys_and_buttons
-        operations_that_a_run_leaves_pending other_runs page_is_well_formed_and_holds_the_json_object
+        operations_that_a_run_leaves_pending other_runs page_is_well_formed_and_holds_the_json_object/2
         print_shows_all_of_the_diagram sc_order_marks_the_counterpart source_line_and_where_the_ranks_are
         the_queues_are_seen_on_a_projector the_violation_is_seen_at_opening/4 the_splitter_shares_the_window
         the_step_field_never_stays_wrong the_steps_of_a_band the_wheel_zooms_at_the_pointer_and_dragging_moves
@@ -794,6 +795,7 @@ SLOW: dict[str, str] = {
     """,
     "robustness/test_readings_agree.py": """
         many_random_programs_in_the_kernel random_programs/4 rounds_of_several_flags the_litmus_programs/10
+        threads_that_poll/3
         without_commuting_updates_programs_that_update_have_other_verdicts
         without_guards_programs_that_poll_have_other_verdicts
     """,

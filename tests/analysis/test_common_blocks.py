@@ -70,7 +70,7 @@ def check_blocks(program: Instance) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sampled(sorted(PROGRAMS.glob("c/**/*.c")), 12), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(sorted(PROGRAMS.glob("c/**/*.c")), 24), ids=lambda path: path.stem)
 def test_each_rank_of_the_corpus_runs_its_own_block(path: Path) -> None:
     program = pgasrob.load(path)
     for nodes in (2, 3, 5):

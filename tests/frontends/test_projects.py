@@ -19,6 +19,7 @@ from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import Illegal
 from pgasrob.program.statements import Do, statements_in
+from tests.support import sampled
 
 PROJECTS = Path(__file__).parent / "projects"
 HARNESS = PROJECTS / "suite" / "harness.c"
@@ -125,5 +126,8 @@ def test_a_hybrid_kernel_that_communicates_in_a_region() -> None:
 
 
 def test_the_kernels_answer_what_their_headers_expect() -> None:
-    result = CliRunner().invoke(cli, ["check", "--expect", str(PROJECTS / "kernels")])
-    assert f"{len(KERNELS)} as expected, 0 not." in result.output, result.output
+    """One in three of them, with --nightly all."""
+    kernels = sampled(sorted((PROJECTS / "kernels").glob("*.c")), 3)
+    result = CliRunner().invoke(cli, ["check", "--expect", *map(str, kernels)])
+    assert f"{len(kernels)} as expected, 0 not." in result.output, result.output
+    assert len(kernels) >= 3

@@ -476,7 +476,7 @@ def test_the_witness_is_one_that_changes_an_outcome() -> None:
 
 
 def test_a_loop_that_never_ends_leaves_it_open() -> None:
-    effect = effect_of(check(load(PROGRAMS / "self_read/read_loop.pgas"), 1))
+    effect = effect_of(check(load(PROGRAMS / "self_read/read_loop.pgas"), 1, limits=Limits(max_sc_states=2_000)))
     assert effect.kind == "none found" and isinstance(effect.reason, EffectLimit)
 
 

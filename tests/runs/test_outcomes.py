@@ -37,16 +37,16 @@ from tests.support import (
     computations,
     examples,
     instance,
+    is_nightly,
     longest,
     one_to_one,
+    sampled,
     tiny_instances,
     translated,
 )
 
 ROOT = Path(__file__).parents[2]
 CORPUS = sorted(path for path in (ROOT / "programs").rglob("*.pgas"))
-WITHOUT_LOOPS = 186
-"""How many programs of the corpus can be enumerated within the limits of the test, at least."""
 
 Seen = Counter[tuple[Any, ...]]
 
@@ -263,7 +263,7 @@ def test_no_run_to_an_outcome_is_shorter_than_its_example(drawn: Instance) -> No
 
 def corpus_instances() -> list[tuple[Path, Instance]]:
     found = []
-    for path in CORPUS:
+    for path in sampled(CORPUS, 2):
         try:
             found.append((path, load(path).instantiate()))
         except SourceError:
@@ -272,7 +272,7 @@ def corpus_instances() -> list[tuple[Path, Instance]]:
 
 
 def test_robust_programs_have_no_network_only_outcome() -> None:
-    """The whole corpus without loops; and what has one is not robust, or faults."""
+    """One in two of the corpus without loops, with --nightly all; and what has one is not robust, or faults."""
     enumerated = only = neither = 0
     for path, each in corpus_instances():
         try:
@@ -291,9 +291,8 @@ def test_robust_programs_have_no_network_only_outcome() -> None:
             assert verdict.verdict == "not robust", path
             for outcome in found.outcomes:
                 assert_example(found, outcome)
-    assert enumerated >= WITHOUT_LOOPS
-    assert only > 90
-    assert neither == 7  # not robust, and no final value tells
+    # The last ones are not robust, and no final value tells.
+    assert (enumerated, only, neither) == ((364, 162, 7) if is_nightly() else (169, 66, 0))
 
 
 # Endings
