@@ -75,6 +75,15 @@ def test_assertions_on_a_network(tmp_path: Path, value: int, assertions: str, co
     assert ("Its assertions hold in every run nevertheless." in report, fails in report) == (code == 0, code == 1)
 
 
+def test_assertions_of_what_is_not_robust_on_corerma_are_left_open(tmp_path: Path) -> None:
+    file = tmp_path / "late.pgas"
+    body = "process 0 { write(x, 1, y, q); mem[x] <- 1; }\nprocess 1 { r <- mem[y]; assert(r != 1); }"
+    file.write_text(f"program late;\nnodes 2;\nmemory x, y;\nregister r;\nqueue q;\n{body}\n")
+    for network, assertions in (("corerma", "unknown"), ("rdma-tso", "violated")):
+        found = json.loads(check(file, "--network", network, "--format", "json").output)
+        assert (found["verdict"], found["assertions"]) == ("not robust", assertions)
+
+
 def test_a_refusal_has_its_place(files: dict[str, Path]) -> None:
     told = " ".join(check(files["barrier.pgas"], "--network", "rdma-tso").output.split())
     assert "refused on RDMA-TSO" in told and "line 9: barrier: RDMA-TSO has no barriers" in told

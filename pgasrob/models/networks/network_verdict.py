@@ -220,7 +220,7 @@ class _Deciding:
             asked = Synchronisation(("assertions",), effect=False)
             of_sc_runs = check(session.asking(replace(session.question, asked=asked)))
             self.known = replace(self.known, assertions=of_sc_runs.assertions or "unknown")
-        elif not instance.open_assertions and first_free_way(instance) is None:
+        elif self._asked.network != CORERMA and not instance.open_assertions and first_free_way(instance) is None:
             search = partial(failing_assertion, instance, program, _rdma_tso(self._asked), session.watch)
             sought = session.watch.within(SEARCHING_ASSERTIONS, search, looks=True)
             if sought.failed is not None:
