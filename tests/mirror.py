@@ -280,7 +280,7 @@ THROUGH: dict[str, str] = {
         batch.litmus_checks
     """,
     "models/networks/test_to_litmus.py": """
-        models.networks.counterparts models.networks.unpolled
+        models.networks.counterparts models.networks.translated_graph models.networks.unpolled
     """,
     "models/pgas/test_pgas.py": """
         models.pgas.from_litmus models.pgas.run_graphs

@@ -53,6 +53,7 @@ from pgasrob.models.litmus.instructions import (
 from pgasrob.models.litmus.litmus_program import Graph, Location, Program, Thread
 from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.networks.counterparts import CORERMA, RDMA_TSO, missing
+from pgasrob.models.networks.translated_graph import NO_GRAPH, without_silent
 from pgasrob.models.networks.unpolled import Peer, Peers, Unpolled, changed, copies, issued
 from pgasrob.program import core
 from pgasrob.program.commands import show
@@ -70,8 +71,6 @@ MOST_UNPOLLED = 24
 """Operations of a rank to one peer that a wait may have to poll; more count as unboundedly many."""
 MOST_WAYS_PENDING = 2_000
 """Sequences of operations that may be pending in one control state: each is a state of the translation."""
-NO_GRAPH = Graph(((),), frozenset((0,)))
-"""In place of the graph of a rank that is refused."""
 
 
 @dataclass(frozen=True)
@@ -237,9 +236,9 @@ class _Thread:
                 break
         if self.refusals:
             return NO_GRAPH
-        graph = _without_silent(steps, ends)
+        graph = without_silent(steps, ends)
         if not graph.bounded:
-            graph = _without_silent(steps, set(range(len(steps))))
+            graph = without_silent(steps, set(range(len(steps))))
         return graph
 
     def _straight(self) -> None:
@@ -547,44 +546,3 @@ def _may_block(edges: Sequence[Transition]) -> bool:
             case _:
                 return False
     return not any(Unary("!", condition) in conditions for condition in conditions)
-
-
-def _without_silent(steps: Sequence[Sequence[tuple[tuple[Instruction, ...], int]]], ends: set[int]) -> Graph:
-    """The graph of ``steps``, each with one instruction, several or none."""
-    closure: list[list[int]] = []
-    for state in range(len(steps)):
-        reached = [state]
-        for each in reached:
-            reached += [target for made, target in steps[each] if not made and target not in reached]
-        closure.append(reached)
-    out: list[list[tuple[Instruction, int]]] = [[] for _ in steps]
-    for state, reached in enumerate(closure):
-        for each in reached:
-            for made, target in steps[each]:
-                here = state
-                for instruction in made[:-1]:
-                    out.append([])
-                    out[here].append((instruction, len(out) - 1))
-                    here = len(out) - 1
-                if made:
-                    out[here].append((made[-1], target))
-    # A loop without instructions is no cycle of the new graph: a rank that may stay in one for ever ends there.
-    ends = ends | {
-        state
-        for state in range(len(steps))
-        if any(not made and state in closure[target] for made, target in steps[state])
-    }
-    finals = frozenset(state for state, reached in enumerate(closure) if not ends.isdisjoint(reached))
-    return _in_order(out, finals)
-
-
-def _in_order(out: Sequence[Sequence[tuple[Instruction, int]]], ends: frozenset[int]) -> Graph:
-    """The graph with its states numbered as they are reached, so that one without branches is straight."""
-    numbers, order = {0: 0}, [0]
-    for state in order:
-        for _, target in out[state]:
-            if target not in numbers:
-                numbers[target] = len(order)
-                order.append(target)
-    edges = (tuple((instruction, numbers[target]) for instruction, target in out[state]) for state in order)
-    return Graph(tuple(edges), frozenset(numbers[state] for state in ends if state in numbers))
