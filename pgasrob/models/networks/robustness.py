@@ -14,13 +14,14 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from pgasrob.automata.automaton import Reached
+from pgasrob.models.litmus.instructions import Poll
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Program
 from pgasrob.models.model_interface import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
 from pgasrob.models.operational import State as MachineState
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.models.rdma_tso.delays import Variant
-from pgasrob.models.rdma_tso.late_search import LateSearch
+from pgasrob.models.rdma_tso.late_search import LateSearch, NormalForm
 from pgasrob.models.rdma_tso.late_witness import run_of
 from pgasrob.models.relations import shortest_path
 from pgasrob.robustness.reasons import InternalError, PendingBound, Reason, StateLimit
@@ -32,9 +33,9 @@ Local = TypeVar("Local", bound=Hashable)
 
 MOST_PENDING = 16
 """Pending operations and stores of one thread up to which a search goes on."""
-POLLS = (8, 64, 512, 4_096)
-"""Operations of a queue pair that are counted up to so many in search of a run, where a violation in normal form polls
-some for which a loop has to go round often enough."""
+ROUNDS = (1, 8, 64)
+"""For each poll in a violation so many operations of a queue pair are counted in search of a run, where a loop has to
+go round often enough for these polls, and may poll some itself."""
 RELATIONS = ("rf", "mo", "rb", "po")
 """The relations in a cycle; where several relations have an edge between two nodes, the first of these is shown."""
 
@@ -129,20 +130,30 @@ def by_normal_forms(program: Program, model: RdmaTso, watch: Watch | None = None
     program = program.everywhere
     machine, looked_at = model.machine(program, reduced=False), 0
     variant = Variant(model.pcie, model.placed, model.atomics == "glob")
+
+    def first(most_polls: int | None) -> NormalForm | None:
+        nonlocal looked_at
+        search, found = LateSearch(program, variant, most_polls), None
+        for each in search.run():
+            found = each
+            if watch is not None:
+                watch.look_around("runs in normal form", looked_at + search.states)
+        looked_at += search.states
+        return found
+
     with until_limit() as stopped:
-        for most_polls in (None, *POLLS):
-            search, found = LateSearch(program, variant, most_polls), None
-            for each in search.run():
-                found = each
-                if watch is not None:
-                    watch.look_around("runs in normal form", looked_at + search.states)
-            looked_at += search.states
-            if found is None and most_polls is None:
-                return Found(None, None, looked_at)
+        found = first(None)
+        if found is None:
+            return Found(None, None, looked_at)
+        polls = sum(isinstance(each, Poll) for issued in found.commands for each in issued.command.instructions)
+        for rounds in (*ROUNDS, None):
             run = None if found is None else run_of(machine, found)
             violation = None if run is None else violation_in(run)
             if violation is not None:
                 return Found(violation, states=looked_at)
+            if rounds is None or not polls:
+                break
+            found = first(polls * rounds)
         why = "is none of the machine, or no violation"
         return Found(None, InternalError.of_run("normal forms", why), looked_at)
     return Found(None, stopped.reason, looked_at)

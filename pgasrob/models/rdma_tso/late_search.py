@@ -143,17 +143,18 @@ class LateSearch:
         return state if counts == polls[thread] else state._replace(polls=at(polls, thread, counts))
 
     def _meet(self, state: State, origin: tuple[State, Issued] | None, queue: deque[State]) -> None:
-        """Note a state, unless one with as many operations that can be polled is known."""
+        """Note a state, unless one with as many operations that can be polled is known, where any number counts."""
         if state in self._came_from:
             return
-        known = self._polls_in.setdefault(state._replace(polls=()), [])
-        if self._most_polls is None and origin is not None:
-            for other in known:
-                if _covers(state, other) and self._is_before(other, origin[0]):
-                    state = state._replace(polls=_accelerated(other.polls, state.polls))
-        if any(_covers(other, state) for other in known):
-            return
-        known.append(state)
+        if self._most_polls is None:
+            known = self._polls_in.setdefault(state._replace(polls=()), [])
+            if origin is not None:
+                for other in known:
+                    if _covers(state, other) and self._is_before(other, origin[0]):
+                        state = state._replace(polls=_accelerated(other.polls, state.polls))
+            if any(_covers(other, state) for other in known):
+                return
+            known.append(state)
         self._came_from[state] = origin
         queue.append(state)
 
