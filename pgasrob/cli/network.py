@@ -54,7 +54,7 @@ def on_network(options: CheckOptions) -> int:
             codes.append(code_of_network_verdict(result, options.expect))
             if options.output.format == "json":
                 print(dumps(result), flush=True)
-            elif options.verbose or len(files) == 1 or is_crash(result):
+            elif options.verbose or len(files) == 1 or is_crash(result) or result["errors"]:
                 write([[]] * bool(count) + network_report(result, width), sys.stdout)
             else:
                 write(network_headline(result, width), sys.stdout)

@@ -51,7 +51,7 @@ ASSERTIONS: dict[Assertions, tuple[str, str, str]] = {
     ),
     "unknown": (
         "Whether its assertions hold is unknown: `pgasrob check` says why.",
-        "Whether its assertions hold is unknown: not all runs were looked at.",
+        "Whether its assertions hold on the network is unknown.",
         "open",
     ),
 }
@@ -71,7 +71,7 @@ def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
         lines += _refusals(result, width)
     if result["witness"] is not None:
         lines += _violation(result, result["witness"], width)
-    if result["assertions"] is not None:
+    if result["assertions"] is not None and result["verdict"] in ("robust", "not robust"):
         lines += _assertions(result, result["assertions"], width)
     if result["verdict"] in ("robust", "not robust"):
         lines += _remarks(result, width)

@@ -75,6 +75,11 @@ def test_assertions_on_a_network(tmp_path: Path, value: int, assertions: str, co
     assert ("Its assertions hold in every run nevertheless." in report, fails in report) == (code == 0, code == 1)
 
 
+def test_what_is_wrong_with_one_of_several_files_is_shown(files: dict[str, Path]) -> None:
+    said = check(files["good.pgas"], files["good.pgas"].parent / "nosuch.pgas", "--network", "rdma-tso")
+    assert said.exit_code == 2 and "error[PG001]: cannot read the file" in said.output
+
+
 def test_assertions_of_what_is_not_robust_on_corerma_are_left_open(tmp_path: Path) -> None:
     file = tmp_path / "late.pgas"
     body = "process 0 { write(x, 1, y, q); mem[x] <- 1; }\nprocess 1 { r <- mem[y]; assert(r != 1); }"

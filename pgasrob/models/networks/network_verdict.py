@@ -49,6 +49,8 @@ SEARCHING = "while looking for a violation"
 SEARCHING_ASSERTIONS = "while looking for an assertion that fails"
 MOST_EXECUTIONS = 20_000
 """Executions of a program without loops that are looked at; if there are more, its runs are searched instead."""
+MOST_FOR_A_RUN = 10_000
+"""States of the search for a run, where an execution is known to be a violation."""
 NOT_OF_NETWORKS = frozenset((Kind.PROGRAM_ORDER, Kind.ONE_COPY))
 """Assumptions that a verdict on a network does not need, since the model has store buffers and queue pairs."""
 
@@ -114,12 +116,15 @@ def decide(
         normal = by_normal_forms(program, model, watch)
         if normal.violation is None or of_ranks:
             return replace(normal, states=found.states + normal.states)
-    runs = by_runs(model.machine(program), watch)
+    runs = by_runs(model.machine(program), watch, None if found.violation is None else MOST_FOR_A_RUN)
     if found.violation is not None and runs.violation is None:
         if runs.reason is None:
             why = "has no violation, but an execution has"
             return Found(None, InternalError.of_run("search over runs", why), runs.states)
-        return found
+        if not of_ranks or runs.reason != StateLimit(MOST_FOR_A_RUN):
+            return found
+        normal = by_normal_forms(program, model, watch)
+        return found if normal.violation is None else normal
     return replace(runs, states=runs.states + found.states)
 
 
@@ -215,18 +220,25 @@ class _Deciding:
 
     def _assertions(self, instance: Instance, program: Program) -> None:
         """Whether the assertions hold: in sequentially consistent runs if all runs look like these."""
-        self.known, session = replace(self.known, assertions="unknown"), self._session
+        session = self._session
         if self.known.verdict == "robust":
             asked = Synchronisation(("assertions",), effect=False)
             of_sc_runs = check(session.asking(replace(session.question, asked=asked)))
             self.known = replace(self.known, assertions=of_sc_runs.assertions or "unknown")
-        elif self._asked.network != CORERMA and not instance.open_assertions and first_free_way(instance) is None:
+        elif self._asked.network != CORERMA and not self._has_doubts(instance):
             search = partial(failing_assertion, instance, program, _rdma_tso(self._asked), session.watch)
-            sought = session.watch.within(SEARCHING_ASSERTIONS, search, looks=True)
+            try:
+                sought = session.watch.within(SEARCHING_ASSERTIONS, search, looks=True)
+            except Refused:  # an expression without a value, in runs that the search for a violation has not come to
+                return
             if sought.failed is not None:
                 self.known = replace(self.known, assertions="violated", failed=sought.failed)
-            elif sought.reason is None:
+            elif sought.reason is None and not sought.left_out:
                 self.known = replace(self.known, assertions="hold")
+
+    def _has_doubts(self, instance: Instance) -> bool:
+        """Whether not all runs of ``instance`` are those of the program, or not all assertions known."""
+        return bool(instance.open_assertions or instance.program.gaps) or first_free_way(instance) is not None
 
     def _litmus(self) -> Translation:
         test = parse_litmus(Path(self.known.file), DISK)
@@ -243,6 +255,8 @@ class _Deciding:
         self.known = replace(self.known, count_note=of.count_note)
         self.known = replace(self.known, ranks=True)
         self._instance = instance
+        if instance.has_assertions:
+            self.known = replace(self.known, assertions="unknown")
         translated = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed)
         self.known = replace(self.known, program=translated.program, remarks=translated.remarks)
         return translated

@@ -256,8 +256,9 @@ def _nth(waiting: dict[Command, tuple[tuple[Queue, ...], bool]], queue: Queue, b
     raise AssertionError("nothing waits there")
 
 
-def by_runs(machine: Machine[Local], watch: Watch | None = None) -> Found:
-    """The search over the runs of ``machine``; a violation that is found has the fewest transitions.
+def by_runs(machine: Machine[Local], watch: Watch | None = None, most: int | None = None) -> Found:
+    """The search over the runs of ``machine``, among ``most`` states; a violation that is found has the fewest
+    transitions.
 
     Raises :class:`~pgasrob.models.model_interface.Refused` when an expression has no value in some run."""
     space = MonitoredRuns(machine)
@@ -266,6 +267,8 @@ def by_runs(machine: Machine[Local], watch: Watch | None = None) -> Found:
         for state in reached.expand():
             if watch is not None:
                 watch.look_around("the runs", len(reached))
+            if most is not None and len(reached) > most:
+                return Found(None, StateLimit(most), len(reached))
             if space.is_final(state):
                 steps = [step for word in reached.path(state) for step in word]
                 run = execution(machine.program, steps, machine.outcome(state[0]))

@@ -110,6 +110,21 @@ def test_an_assertion_fails_where_some_run_says_so_in_many_programs() -> None:
     }  # fmt: skip
 
 
+REUSE = "write(x, 1, y, q); mem[x] <- 1; r <- 2;"
+
+
+def test_assertions_behind_a_barrier_are_left_open() -> None:
+    """Rank 1 never comes to the barrier, so that rank 0 does not pass it. No translation knows that."""
+    for block, fails, left_out in (
+        (f"{REUSE} barrier; assert(r == 1);", False, True),
+        (f"{REUSE} assert(r == 1); barrier;", True, False),
+        (f"{REUSE} assert(r == 2); barrier;", False, False),
+    ):
+        ranks = instance(block, "await(mem[w] == 77); barrier;")
+        sought = failing_assertion(ranks, translate(ranks, "rdma-tso").program, RdmaTso())
+        assert (sought.failed is not None, sought.left_out, sought.reason) == (fails, left_out, None)
+
+
 def test_the_run_and_what_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     ranks = instance("write(x, 1, y, q); mem[x] <- 7;", "r <- mem[y]; assert(r != 7); s <- mem[z]; assert(s != 99);")
     program = translate(ranks, "rdma-tso").program

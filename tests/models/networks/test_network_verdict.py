@@ -154,6 +154,45 @@ def test_runs_that_may_be_none_of_a_c_program_show_nothing_and_missing_ones_leav
     assert has_free_ways(parse_c(file.read_text(), "test.c").program(3).instantiate()) == free
 
 
+REUSE_BY_RANK_0 = " if (me == 0) { shmem_int_put_nbi(&y, &source, 1, 1); source = 1; }"
+
+
+@pytest.mark.parametrize(("body", "assertions"), [(GAP, "unknown"), ("", "hold")])
+def test_assertions_of_a_program_with_missing_runs_are_left_open(tmp_path: Path, body: str, assertions: str) -> None:
+    file = tmp_path / "test.c"
+    text = C_PROGRAM.replace("BODY", f"{body} if (me == 1) assert(y != 6);{REUSE_BY_RANK_0}")
+    file.write_text("#include <assert.h>\n" + text)
+    (found,) = verdicts([str(file)], Question(ProgramFile(""), asked=STOCK), nodes=[3])
+    assert (found.verdict, found.reason, found.assertions) == ("not robust", None, assertions)
+
+
+def ranks_in(tmp_path: Path, *blocks: str) -> NetworkVerdict:
+    file = tmp_path / "ranks.pgas"
+    head = f"program ranks;\nnodes {len(blocks)};\nmemory x, y, z;\nregister r, s;\nqueue q;\n"
+    file.write_text(head + "".join(f"process {rank} {{ {block} }}\n" for rank, block in enumerate(blocks)))
+    (found,) = verdicts([str(file)], Question(ProgramFile(""), asked=STOCK))
+    return found
+
+
+def test_a_fault_in_the_search_for_an_assertion_leaves_the_verdict(tmp_path: Path) -> None:
+    found = ranks_in(
+        tmp_path, "loop { write(x, 1, y, q); mem[x] <- 1; }", "r <- mem[y]; s <- mem[y]; assert(1 / r + 1);"
+    )
+    assert (found.verdict, found.assertions, found.refusals) == ("not robust", "unknown", ())
+
+
+def test_a_run_of_many_ranks_is_found_in_normal_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An execution is a violation; all runs up to it are too many."""
+    blocks = [f"write(x, {(rank + 1) % 3}, y, q); mem[x] <- 1; r <- mem[y];" for rank in range(3)]
+    in_all_runs = ranks_in(tmp_path, *blocks)
+    monkeypatch.setattr(network_verdict, "MOST_FOR_A_RUN", 50)
+    found = ranks_in(tmp_path, *blocks)
+    assert found.verdict == in_all_runs.verdict == "not robust"
+    for each in (found, in_all_runs):
+        assert each.violation is not None and each.violation.execution.order and each.violation.cycle
+    assert found.states < in_all_runs.states
+
+
 def test_a_limit_before_assertions_are_looked_at_leaves_them_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
