@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -21,6 +22,8 @@ from pgasrob.models.rdma_tso import Atomics, RdmaTso, Semantics
 from pgasrob.models.rdma_tso.orders import Rules
 from pgasrob.models.relations import closed, of_pairs, pairs
 from pgasrob.models.sc import Sc
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.watch import Watch
 from tests.models.rdma_tso.campaign import (
     ATOMICS,
     SEMANTICS,
@@ -147,14 +150,19 @@ def test_the_semantics_agree_on_random_programs(pcie: bool, placed: bool, branch
         assert len(set(found.values())) == 1, in_one_line(program)
 
 
+MOST_STATES = 5_000
+
+
 def with_atomics(random: Random, statements: int, branching: bool = False, **sizes: object) -> Program:
-    """A random program with a remote atomic."""
+    """A random program with a remote atomic, of at most MOST_STATES: loops with gets have any number."""
     while True:
         program = random_program(
             random, "rdma-tso", statements=statements, branching=branching, remote_atomics=True, **sizes
         )
         if any(isinstance(each, NicAtomic) for thread in program.threads for each in thread.graph.instructions):
-            return program
+            watch = Watch(Limits(max_states=MOST_STATES), None, time.monotonic())
+            if RdmaTso("simplified", False).outcomes(program, watch).reason is None:
+                return program
 
 
 @pytest.mark.parametrize(("pcie", "states"), [(True, 3_322), (False, 3_684)])
