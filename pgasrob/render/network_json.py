@@ -109,10 +109,9 @@ def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
     }
     if verdict.count_note:
         result["count_note"] = count_note_to_json(verdict.count_note)
-    if verdict.violation is not None and verdict.program is not None:
-        text = source or Source(verdict.file, "")
-        test = LitmusTest(verdict.program, (), text, verdict.name or "")
-        run = verdict.violation.execution
+    if verdict.violation is not None:
+        run, text = verdict.violation.execution, source or Source(verdict.file, "")
+        test = LitmusTest(run.program, (), text, verdict.name or "")
         result["witness"] = execution_to_json(run, test, verdict.violation.cycle)
         result["commands"] = [node and node[1] for node in nodes_of(run)]
         if failed := verdict.failed:

@@ -200,8 +200,9 @@ class _Deciding:
 
     def _search(self, program: Program) -> Found:
         """Whether ``program`` is robust, where its runs are known to be those of the file (`robustness.free_ways`)."""
-        instance, asked, watch = self._instance, self._asked, self._session.watch
-        found = decide(program, asked, watch, of_ranks=self.known.ranks)
+        instance = self._instance
+        deciding = partial(decide, asked=self._asked, watch=self._session.watch, of_ranks=self.known.ranks)
+        found = deciding(program)
         if instance is None:
             return found
         if found.violation is None:
@@ -210,8 +211,7 @@ class _Deciding:
         line = first_free_way(instance)
         if line is None:
             return found
-        sure = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed, free_ways=False).program
-        again = decide(sure, asked, watch, of_ranks=True)
+        again = deciding(self._translated(instance, free_ways=False).program)
         states = found.states + again.states
         if again.violation is None:
             doubt = ValuesSetFree(WHAT_RUNS_SHOW["violation"], line)
@@ -248,18 +248,25 @@ class _Deciding:
         return Translation(program)
 
     def _program_of_ranks(self, loaded: Loaded) -> Translation:
-        instance, asked = self._session.instance(loaded), self._asked
+        self._instance = instance = self._session.instance(loaded)
         of = instance.program
-        resting = tuple(each for each in rests_on(instance, "", True) if each.kind not in NOT_OF_NETWORKS)
-        self.known = replace(self.known, name=of.name, source=of.source, assumptions=resting, units=of.source.units)
-        self.known = replace(self.known, count_note=of.count_note)
-        self.known = replace(self.known, ranks=True)
-        self._instance = instance
-        if instance.has_assertions:
-            self.known = replace(self.known, assertions="unknown")
-        translated = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed)
+        self.known = replace(
+            self.known,
+            name=of.name,
+            source=of.source,
+            assumptions=tuple(each for each in rests_on(instance, "", True) if each.kind not in NOT_OF_NETWORKS),
+            units=of.source.units,
+            count_note=of.count_note,
+            ranks=True,
+            assertions="unknown" if instance.has_assertions else None,
+        )
+        translated = self._translated(instance)
         self.known = replace(self.known, program=translated.program, remarks=translated.remarks)
         return translated
+
+    def _translated(self, instance: Instance, free_ways: bool = True) -> Translation:
+        asked = self._asked
+        return translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed, free_ways=free_ways)
 
 
 def _compared(verdict: NetworkVerdict) -> NetworkVerdict:

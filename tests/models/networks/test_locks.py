@@ -74,9 +74,7 @@ def test_robustness_by_the_guarantees_of_the_network(name: str) -> None:
             wanted = "refused"  # a wait for a put that nothing places
         assert (found.verdict, found.reason) == (wanted, None), asked.line
         assert found.expected in (None, wanted)
-        excluded = (
-            None if ending == ".litmus" else {"robust": "hold", "not robust": "violated", "refused": "unknown"}[wanted]
-        )
+        excluded = None if ending == ".litmus" else EXCLUSION[wanted]
         assert found.assertions == excluded
         assert (found.failed is not None) == (excluded == "violated")
 

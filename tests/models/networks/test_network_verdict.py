@@ -128,19 +128,19 @@ TWO_LOOKS = """if (me == 1) {
     if (again < 50) CHANGE
 }"""
 CHANGE = "source = 1;"
+REUSE_BY_RANK_0 = " if (me == 0) { shmem_int_put_nbi(&y, &source, 1, 1); source = 1; }"
 
 
 @pytest.mark.parametrize(
     ("body", "verdict", "reason", "free"),
     [
         (GAP, "unknown", RunsLeftOut, False),
-        (GAP + " if (me == 0) { shmem_int_put_nbi(&y, &source, 1, 1); source = 1; }", "not robust", None, False),
+        (GAP + REUSE_BY_RANK_0, "not robust", None, False),
         (TWO_LOOKS.replace("CHANGE", ";"), "robust", None, True),
         (TWO_LOOKS.replace("CHANGE", CHANGE), "unknown", ValuesSetFree, True),
-        (TWO_LOOKS.replace("CHANGE", ";") + " if (me == 0) { shmem_int_put_nbi(&y, &source, 1, 1); source = 1; }",
-         "not robust", None, True),
+        (TWO_LOOKS.replace("CHANGE", ";") + REUSE_BY_RANK_0, "not robust", None, True),
     ],
-)  # fmt: skip
+)
 def test_runs_that_may_be_none_of_a_c_program_show_nothing_and_missing_ones_leave_it_open(
     tmp_path: Path, body: str, verdict: str, reason: type[Reason] | None, free: bool
 ) -> None:
@@ -152,9 +152,6 @@ def test_runs_that_may_be_none_of_a_c_program_show_nothing_and_missing_ones_leav
     (found,) = verdicts([str(file)], Question(ProgramFile(""), nodes=3, asked=asked), nodes=[3])
     assert (found.verdict, type(found.reason)) == (verdict, reason or type(None))
     assert has_free_ways(parse_c(file.read_text(), "test.c").program(3).instantiate()) == free
-
-
-REUSE_BY_RANK_0 = " if (me == 0) { shmem_int_put_nbi(&y, &source, 1, 1); source = 1; }"
 
 
 @pytest.mark.parametrize(("body", "assertions"), [(GAP, "unknown"), ("", "hold")])
